@@ -6,6 +6,7 @@
     <state>/store/builds/<64 hex>.json      build key -> record `goldnode.image/v1`
 
 Every write goes to the file `incoming`, is flushed to the disk, and is renamed, so a killed writer leaves no half file under a
+digest. Every read verifies the digest.
 """
 
 from __future__ import annotations
