@@ -38,8 +38,8 @@ class Builder:
     """The builder of a pool below a directory of builders."""
 
     def __init__(self, builders: Path, pool: str) -> None:
-        self.builders = builders
-        self.home = builders / pool
+        self.builders = builders.resolve()  # mounts and processes are known by their real paths
+        self.home = self.builders / pool
         self.root = self.home / "root"
 
     def claim(self, owner: int) -> None:
@@ -113,11 +113,13 @@ def remove(home: Path) -> None:
 
 def release(top: Path) -> None:
     """Kills the processes whose root lies in `top` and unmounts what lies below it, deepest first."""
-    for pid in _processes_in(top):
-        os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + 5
-    while any(_processes_in(top)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    while running := list(_processes_in(top)):
+        if time.monotonic() > deadline:
+            raise BuilderError(f"processes {running} in {top} do not end; look what they wait for and run this again")
+        for pid in running:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
     for target in sorted(mounts_below(top), reverse=True):
         _run(["umount", str(target)])
 
