@@ -82,10 +82,8 @@ def refresh(module: AnsibleModule, path: Path, driver: str) -> CdiSpec:
     _rc, _out, stderr = module.run_command(["systemctl", "restart", unit])
     spec = cdi_spec(str(path), node_files.text_of(path))
     if not describes(spec, driver):
-        words = module.run_command(["journalctl", f"--unit={unit}", "--lines=3", "--output=cat", "--no-pager"])[1]
-        module.fail_json(
-            msg=f"{unit} ran, and {path} still does not describe driver {driver}: {' / '.join(words.split(chr(10))).strip(' /') or stderr.strip()}"
-        )
+        words = module.run_command(["journalctl", f"--unit={unit}", "--lines=1", "--output=cat", "--no-pager"])[1]
+        module.fail_json(msg=f"{unit} ran, and {path} still does not describe driver {driver}: {(words or stderr).strip()}")
     return spec
 
 

@@ -13,7 +13,7 @@ description:
   - Merges the wanted options into the file, mapping by mapping; every other key stays.
   - Has C(dockerd --validate) read the result before it is in place, writes by rename, restarts the daemon and asks it for its version.
   - Where the daemon does not come up, the former file is put back, the daemon started with it, and the daemon's own words are the error.
-  - A run that was killed between writing and restarting is finished by the next one.
+  - A run that was killed between writing and restarting is finished by the next one; a daemon that does not answer is restarted.
 options:
   options:
     description: What the file must hold; a list replaces a list.
@@ -54,10 +54,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-restarted:
-  description: Whether the daemon was restarted.
+server_version:
+  description: Upstream version of the daemon that answers; null where none runs.
   returned: success
-  type: bool
+  type: str
+  sample: 26.1.5
 """
 
 import os
@@ -68,6 +69,7 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import daemon_config
 from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 UNITS = ("docker.service", "docker.socket")
@@ -93,14 +95,19 @@ def replace(path: Path, text: str) -> None:
     Path(name).replace(path)
 
 
+def server_version(module: AnsibleModule) -> str | None:
+    """The version that the daemon answers with; None where it does not answer."""
+    rc, stdout, _err = module.run_command(["docker", "version", "--format", "{{.Server.Version}}"])
+    return upstream(stdout.strip()) if rc == 0 else None
+
+
 def restart(module: AnsibleModule) -> str | None:
     """Restarts the daemon; what it said where it did not come up."""
     # Restarts within a short time add up to "start of the service was attempted too often"; the count starts anew here.
     module.run_command(["systemctl", "reset-failed", *UNITS])
     since = int(time.time())
-    started, _out, _err = module.run_command(["systemctl", "restart", "docker.service"])
-    answered, _out, error = module.run_command(["docker", "version", "--format", "{{.Server.Version}}"])
-    if started == 0 and answered == 0:
+    rc, _out, error = module.run_command(["systemctl", "restart", "docker.service"])
+    if rc == 0 and server_version(module):
         return None
     journal = module.run_command(["journalctl", "--unit=docker.service", f"--since=@{since}", "--output=cat", "--no-pager"])[1]
     return daemon_config.deciding_line(journal or error)
@@ -130,16 +137,14 @@ def restore(path: Path, former: str) -> None:
 
 def present(module: AnsibleModule, path: Path, options: dict, running: bool) -> dict:
     intent, former = path.with_name(f"{path.name}.goldnode-former"), text_of(path)
-    text, interrupted = daemon_config.merged_text(former, options, str(path)), running and intent.exists()
-    changed = text != former or interrupted
+    text = daemon_config.merged_text(former, options, str(path))
+    changed = text != former or (running and (intent.exists() or not server_version(module)))
     if changed:
         validate(module, path, text)
-    if changed and not module.check_mode and running:
-        take(module, path, intent, text, former)
-    elif changed and not module.check_mode:
-        replace(path, text)
+    if changed and not module.check_mode:
+        take(module, path, intent, text, former) if running else replace(path, text)
     diff = {"before_header": str(path), "after_header": str(path), "before": former, "after": text}
-    return {"changed": changed, "restarted": changed and running and not module.check_mode, "diff": diff}
+    return {"changed": changed, "server_version": server_version(module) if running else None, "diff": diff}
 
 
 def main() -> None:
