@@ -12,6 +12,7 @@ import calendar
 import fcntl
 import hashlib
 import json
+import shlex
 import shutil
 import time
 from contextlib import contextmanager
@@ -58,12 +59,15 @@ def epoch(created: str) -> str:
         raise ImageError(f'The recipe\'s time is "{created}"; write it as 2026-01-01T00:00:00Z.') from None
 
 
+def install_command(source: Path, target: str) -> str:
+    """What mmdebstrap's shell runs to put a file into the root, which it names in `$1`."""
+    return f'install -D -m 0644 {shlex.quote(str(source))} "$1"{shlex.quote(target)}'
+
+
 def root_argv(recipe: Recipe, source_dir: Path, architecture: str, mirror: str, tar: Path) -> list[str]:
     """Unpacks the packages and files into a tar."""
     filters = [f"--dpkgopt=path-exclude={path}" for path in recipe["exclude"]] + [f"--dpkgopt=path-include={path}" for path in recipe["include"]]
-    folders = sorted({str(Path(file["target"]).parent) for file in recipe["files"]})
-    hooks = [f'--customize-hook=mkdir -p "$1{folder}"' for folder in folders]
-    hooks += [f"--customize-hook=upload {source_of(file, source_dir)} {file['target']}" for file in recipe["files"]]
+    hooks = [f"--extract-hook={install_command(source_of(file, source_dir), file['target'])}" for file in recipe["files"]]
     packages = ",".join(recipe["packages"])
     options = ["--quiet", "--variant=extract", f"--architectures={architecture}", f"--include={packages}", *filters, *hooks]
     return ["mmdebstrap", *options, recipe["suite"], str(tar), mirror]
