@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import canonical, digest_of, file_digest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.drift import differences
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import Answer
 
 SCHEMA = "goldnode.evidence/v1"
@@ -43,7 +42,7 @@ def _answer(record: Mapping[str, str], stack: Mapping[str, Any], judge: Judge) -
         bundle = json.loads(path.read_bytes())
         if bundle["schema"] != SCHEMA:
             raise ValueError(f"its schema is {bundle['schema']}")
-        return Answer(bundle, judge(bundle, stack), differences(bundle, stack))
+        return Answer(bundle, judge(bundle, stack))
     except Exception as error:  # whatever a judge of unknown evidence trips over is our own fault: the result ERROR, never a traceback
         return Answer(error=f"{path} could not be judged: {type(error).__name__}: {error}")
 

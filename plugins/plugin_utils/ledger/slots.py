@@ -18,9 +18,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import L
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.views import advance, view_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import seconds_of, slot_start, text_of
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.drift import differences
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import BASELINE, CANARY, TAKEN_OUT, short
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import BASELINE, CANARY, TAKEN_OUT, differences_in, short
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
@@ -68,22 +67,30 @@ def close_slot(ledger: Ledger, key: Key, now: datetime, judge: Judge) -> dict[st
         return {**_report(connection, key), "changed": row["closed_at"] is None}
 
 
-def record_provisioned(ledger: Ledger, environment: str, pool: str, node: str, release: str, bundle: Mapping[str, Any], now: datetime) -> list[str]:
-    """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns where it differs from its release."""
+def record_provisioned(
+    ledger: Ledger, environment: str, pool: str, node: str, release: str, bundle: Mapping[str, Any], now: datetime, judge: Judge
+) -> dict[str, Any]:
+    """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns judgement and differences."""
     with ledger.write() as connection:
-        target = releases.release_of(connection, release)
-        if target is None or (target.environment, target.pool) != (environment, pool):
-            raise PromotionError(f"the ledger has no release {short(release)} of {pool} in environment {environment}; read it from its channel first")
-        if bundle.get("release") != release:
-            raise PromotionError(f"{node} reports release {short(bundle.get('release'))}, not {short(release)}; provision it again")
-        differed = list(differences(bundle, target.lock))
+        target = _provisioned_with(connection, environment, pool, node, release, bundle)
+        judgement = judge(bundle, target.lock)
+        differed = list(differences_in(judgement))
         known = {"release": release, "provisioned_at": text_of(now), "differed": differed, "boot_id": bundle.get("boot_id"), "taken_out": None}
         row = upsert(tables.nodes).values(environment=environment, pool=pool, node=node, **known)
         connection.execute(row.on_conflict_do_update(index_elements=["environment", "pool", "node"], set_=known))
         path = evidence.keep(ledger.path.parent / "spool" / pool / "provisioned", node, bundle)
-        data = {"node": node, "release": release, "differed": differed, "evidence": evidence.stored([path])}
+        data = {"node": node, "release": release, "verdict": judgement["verdict"], "differed": differed, "evidence": evidence.stored([path])}
         append(connection, now, "provisioned", environment, pool, data)
-        return differed
+        return {"judgement": dict(judgement), "differences": differed}
+
+
+def _provisioned_with(connection: Connection, environment: str, pool: str, node: str, release: str, bundle: Mapping[str, Any]) -> Release:
+    target = releases.release_of(connection, release)
+    if target is None or (target.environment, target.pool) != (environment, pool):
+        raise PromotionError(f"the ledger has no release {short(release)} of {pool} in environment {environment}; read it from its channel first")
+    if bundle.get("release") != release:
+        raise PromotionError(f"{node} reports release {short(bundle.get('release'))}, not {short(release)}; provision it again")
+    return target
 
 
 def _subject(connection: Connection, environment: str, pool: str) -> tuple[Release, Release | None]:

@@ -36,6 +36,10 @@ FAST_RULES = frozenset({"container.devices_differ", "cuda.wrong_result", "cuda.c
 FAST_LAYERS = frozenset({model.KERNEL, model.DRIVER, model.DEVICE_NODES, model.CONTAINER_TOOLKIT, model.ENGINE})
 
 
+# The rules that compare a node with the lock of its release, by the end of their names.
+COMPARING_RULES = (".package_versions", ".packages_held", ".running_is_wanted", ".boot_default_is_wanted", ".os_is_wanted")
+
+
 @dataclass(frozen=True)
 class Expected:
     """What the controller asked of a node in a slot, and what it knew of the node then."""
@@ -52,11 +56,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back from a node: its bundle, what the rules say about it, and where it differs from its release."""
+    """What came back from a node: its bundle, and what the rules say about it."""
 
     bundle: Mapping[str, Any] = field(default_factory=dict)
     judgement: Mapping[str, Any] = field(default_factory=dict)
-    differences: tuple[str, ...] = ()
     missing: str = ""  # why there is no bundle
     error: str = ""  # our own fault: the bundle could not be read or judged
 
@@ -115,8 +118,8 @@ def _one_answer(expected: Expected, answer: Answer, policy: Policy) -> NodeResul
         return result(INCONCLUSIVE, reason)
     if reason := _clock_skew(answer.bundle, policy):
         return result(INCONCLUSIVE, reason)
-    if answer.differences or answer.bundle.get("release") != expected.release:
-        return result(*_difference(expected, answer))
+    if differences := (*_other_release(expected, answer.bundle), *differences_in(answer.judgement)):
+        return result(*_difference(expected, differences[0]))
     if expected.differed:
         return result(FAIL_FAST, f"directly after provisioning it differed from its release: {expected.differed[0]}")
     if answer.judgement["verdict"] == model.FAIL:
@@ -137,8 +140,21 @@ def _clock_skew(bundle: Mapping[str, Any], policy: Policy) -> str:
     return f"the node's clock is {skew:.0f} s off, more than {policy.clock_skew_s} s" if skew > policy.clock_skew_s else ""
 
 
-def _difference(expected: Expected, answer: Answer) -> tuple[str, str]:
-    what = answer.differences[0] if answer.differences else f"its release is {short(answer.bundle.get('release'))}"
+def differences_in(judgement: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where a node differs from its release: what the rules that compare it with the lock found, a sentence each."""
+    return tuple(
+        f"{finding['rule']}: {finding['observed']} instead of {finding['expected']}"
+        for finding in judgement["findings"]
+        if finding["verdict"] == model.FAIL and finding["rule"].endswith(COMPARING_RULES)
+    )
+
+
+def _other_release(expected: Expected, bundle: Mapping[str, Any]) -> tuple[str, ...]:
+    seen = bundle.get("release")
+    return () if seen == expected.release else (f"it reports release {short(seen)}",)
+
+
+def _difference(expected: Expected, what: str) -> tuple[str, str]:
     if not expected.provisioned:
         return INCONCLUSIVE, f"not provisioned with {short(expected.release)} yet: {what}"
     if expected.differed:
