@@ -10,8 +10,8 @@ short_description: The GPU container runs that a canary turn declares
 version_added: "0.1.0"
 author: The goldnode founders (@goldnode)
 description:
-  - Makes, out of a lock, the list of container runs that O(goldnode.gpu.node_check#module:runs) starts on a node, one for each path by which a container can ask
-    for GPUs. Each runs the canary container image by digest, unprivileged, without network and without writing.
+  - Makes, out of a lock, the list of container runs that O(goldnode.gpu.node_check#module:runs) starts on a node, one for each path by which a
+    container can ask for GPUs. Each runs the canary container image by digest, unprivileged, without network and without writing.
   - The list is empty for a pool that has no container toolkit on purpose.
 positional: _input
 options:
