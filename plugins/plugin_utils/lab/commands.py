@@ -1,0 +1,48 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Programs that the lab calls, and the one error that it raises."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+
+class LabError(Exception):
+    """One sentence: what, expected, observed, what to do."""
+
+
+def run(argv: Sequence[str | Path], env: Mapping[str, str] | None = None, stdin: str | None = None, cwd: Path | None = None) -> str:
+    """The program's stdout; a program that fails becomes a LabError with the last lines of what it said."""
+    words = [str(word) for word in argv]
+    done = subprocess.run(words, input=stdin, capture_output=True, text=True, env={**os.environ, **(env or {})}, cwd=cwd, check=False)
+    if done.returncode != 0:
+        said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-5:])
+        raise LabError(f"{' '.join(words[:6])} ended with {done.returncode}: {said}")
+    return done.stdout
+
+
+def succeeds(argv: Sequence[str | Path]) -> bool:
+    """Whether the program is there and ends with 0, for questions asked of a tool."""
+    return not missing_programs([str(argv[0])]) and subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+
+
+def missing_programs(names: Sequence[str]) -> list[str]:
+    """Those of `names` that are not on the PATH; /usr/sbin counts, since a plain user's PATH may lack it."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    return [name for name in names if shutil.which(name, path=path) is None]
+
+
+def write_text(path: Path, text: str, mode: int = 0o644) -> bool:
+    """Write by rename; True if the content or the mode was another before."""
+    if path.is_file() and path.read_text() == text and path.stat().st_mode & 0o7777 == mode:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(text)
+    fresh.chmod(mode)
+    fresh.replace(path)
+    return True
