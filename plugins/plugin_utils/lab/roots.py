@@ -32,7 +32,11 @@ def _loop_file(lab: Lab) -> Path:
 
 
 def _can_btrfs() -> bool:
-    return "btrfs" in Path("/proc/filesystems").read_text() and Path("/dev/loop-control").exists() and shutil.which("mkfs.btrfs", path="/usr/sbin:/sbin:/usr/bin") is not None
+    return (
+        "btrfs" in Path("/proc/filesystems").read_text()
+        and Path("/dev/loop-control").exists()
+        and shutil.which("mkfs.btrfs", path="/usr/sbin:/sbin:/usr/bin") is not None
+    )
 
 
 def _free_loop_device() -> Path:
