@@ -60,11 +60,10 @@ def close_slot(ledger: Ledger, key: Key, now: datetime, judge: Judge) -> dict[st
     """Computes a slot's result from its spool and moves its release. Closing it twice says what the first time found."""
     with ledger.write() as connection:
         row = slot_row(connection, key)
-        if row is None:
-            raise PromotionError(f"{key.pool} has no slot {key.slot} in environment {key.environment}; run_canary opens and closes slots")
-        if row["closed_at"] is None:
+        to_close = row is not None and row["closed_at"] is None
+        if row is not None and to_close:
             _close(connection, key, row, now, judge)
-        return {**_report(connection, key), "changed": row["closed_at"] is None}
+        return {**_report(connection, key), "changed": to_close}
 
 
 def record_provisioned(
@@ -167,20 +166,21 @@ def _write_nodes(connection: Connection, key: Key, asked: Rows, found: Outcome) 
 
 
 def _report(connection: Connection, key: Key) -> dict[str, Any]:
-    """A slot as the action `slot` returns it."""
+    """A slot as the action `slot` returns it: while it is open what is expected, afterwards what came of it."""
     row, nodes = slot_row(connection, key), node_rows(connection, key)
     if row is None:
-        raise PromotionError(f"{key.pool} has no slot {key.slot}")
-    closed = row["closed_at"] is not None
+        raise PromotionError(f"{key.pool} has no slot {key.slot} in environment {key.environment}; run_canary opens and closes slots")
+    asked = [] if row["closed_at"] else nodes
     return {
         "slot": key.slot,
         "spool": row["spool"],
         "retry_spool": str(Path(row["spool"]) / evidence.RETRY),
         "release": row["release"],
         "release_state": releases.must(connection, row["release"]).state,
-        "closed": closed,
+        "closed": row["closed_at"] is not None,
         "result": row["result"],
         "reason": row["reason"],
-        "expected": [] if closed else [{name: node[name] for name in ("node", "arm", "release", "nonce")} for node in nodes],
-        "nodes": [{name: node[name] for name in ("node", "arm", "release", "result", "reason")} for node in nodes] if closed else [],
+        "expected": [{name: node[name] for name in ("node", "arm", "release", "nonce")} for node in asked],
+        "stacks": {digest: releases.must(connection, digest).lock for digest in {node["release"] for node in asked}},
+        "nodes": [{name: node[name] for name in ("node", "arm", "release", "result", "reason")} for node in nodes if node not in asked],
     }

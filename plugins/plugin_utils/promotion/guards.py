@@ -126,14 +126,15 @@ def models_of(release: history.Release) -> list[str]:
 
 
 def missed_percent(view: View) -> float:
-    """The share of scheduled slots that did not run since the soak began."""
+    """The share of scheduled slots that did not run since the soak began; the current one is not missed yet."""
     kept = history.unbroken(view.slots, view.policy)
     start = history.soak_start(kept, view.policy)
     if start is None:
         return 0.0
     ran = sum(slot.scheduled >= start for slot in kept)
-    due = max(ran, slots_between(start, slot_start(view.now, view.policy.slot_s), view.policy.slot_s))
-    return 100 * (due - ran) / due
+    current = slot_start(view.now, view.policy.slot_s)
+    due = slots_between(start, current, view.policy.slot_s) + (kept[-1].scheduled == current)
+    return 100 * (due - ran) / due if due else 0.0
 
 
 def rule_of_three(view: View) -> str:
