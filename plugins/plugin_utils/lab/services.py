@@ -55,7 +55,7 @@ def ensure(lab: Lab) -> list[str]:
     write_text(_config_path(lab), json.dumps(registry_config(lab), indent=2) + "\n")
     dead = [service for service, port in PORTS.items() if not answers(lab.hub, port)]
     for service in dead:
-        cgroups.kill(group(lab, service))
+        cgroups.clear(group(lab, service))
         processes.start(group(lab, service), argv(lab, service), _log(lab, service))
     for service in dead:
         _wait(lab, service)

@@ -36,8 +36,7 @@ def _remove_propagation(lab: Lab) -> None:
 
 def destroy(lab: Lab) -> bool:
     """Processes first, or they would hold mounts and namespaces. True if anything was there."""
-    cgroups.kill(lab.prefix)
-    had = [cgroups.remove(lab.prefix), network.remove(lab), unmount(lab.state), lab.state.exists()]
+    had = [cgroups.clear(lab.prefix), network.remove(lab), unmount(lab.state), lab.state.exists()]
     _remove_propagation(lab)
     if lab.state.exists():
         shutil.rmtree(lab.state)
