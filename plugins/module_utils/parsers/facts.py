@@ -75,8 +75,8 @@ class Facts:
 
     @fact
     def modules(self) -> frozenset[str]:
-        """The loaded kernel modules."""
-        return linux.modules(self.need("lsmod"))
+        """The loaded kernel modules; a kernel without loadable modules has no list, and none is loaded."""
+        return frozenset() if self.bundle.absent("lsmod") else linux.modules(self.need("lsmod"))
 
     @fact
     def kernel_log(self) -> tuple[str, ...]:
@@ -124,6 +124,12 @@ class Facts:
     # Driver
 
     @fact
+    def kernel_gpus(self) -> set[tuple[str, str]]:
+        """PCI address and UUID of each GPU in the driver's procfs tree."""
+        texts = self.known(self.bundle.files("proc_driver_nvidia_gpus"))
+        return {(path.split("/")[-2].lower(), linux.colon_values(text)["GPU UUID"]) for path, text in texts.items()}
+
+    @fact
     def loaded_module_version(self) -> str | None:
         """Version of the nvidia module in the kernel."""
         return nvidia.module_version(self.need("proc_driver_nvidia_version"))
@@ -138,7 +144,9 @@ class Facts:
         """Whether the nvidia module is in the kernel."""
         if self.bundle.text("proc_driver_nvidia_version"):
             return True
-        return "nvidia" in self.known(self.modules) if self.bundle.complete("lsmod") else self.known(None)
+        if self.bundle.absent("lsmod") or self.bundle.complete("lsmod"):
+            return "nvidia" in self.known(self.modules)
+        return True if "nvidia" in self.known(self.modules) else self.known(None)
 
     @fact
     def library_version(self) -> str | None:

@@ -72,6 +72,12 @@ def key_values(text: str) -> dict[str, str]:
     return {key.strip(): value.strip().strip('"') for key, value in pairs}
 
 
+def colon_values(text: str) -> dict[str, str]:
+    """`Key: value` lines: the driver's procfs files."""
+    pairs = (line.split(":", 1) for line in text.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
 def pci_devices(text: str) -> tuple[PciDevice, ...]:
     """`lspci -nnk`, with or without domain and names."""
     found: list[PciDevice] = []

@@ -4,6 +4,27 @@
 
 from __future__ import annotations
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules import (
+    container_toolkit,
+    device_nodes,
+    driver,
+    engine,
+    hardware,
+    kernel,
+    orchestrator,
+    policy,
+)
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import RULES, Rule
 
-__all__ = ["RULES", "Rule"]
+__all__ = [
+    "RULES",
+    "Rule",
+    "container_toolkit",
+    "device_nodes",
+    "driver",
+    "engine",
+    "hardware",
+    "kernel",
+    "orchestrator",
+    "policy",
+]
