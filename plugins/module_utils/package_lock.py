@@ -11,10 +11,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES, layer_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt import Step
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.dpkg import Installed
-
-
-class RefusedError(Exception):
-    """A reason not to go on, in one sentence."""
+from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,9 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package, RefusedError
+from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apt, dpkg
+from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 ENVIRONMENT = {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive", "NEEDRESTART_SUSPEND": "1"}
 ARCHIVES = Path("/var/cache/goldnode/archives")

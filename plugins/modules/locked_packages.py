@@ -77,8 +77,9 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import package_lock
-from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package, RefusedError
+from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package
 from ansible_collections.goldnode.gpu.plugins.module_utils.package_manager import ARCHIVES, PackageManager
+from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 
 def refuse_absent(node: PackageManager, packages: Sequence[Package]) -> None:

@@ -8,6 +8,7 @@ Groups are `<lab prefix>/<name>` below the root of each hierarchy.
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -83,12 +84,32 @@ def kill(name: str) -> None:
             raise LabError(f"processes of {name} are still there 20 s after SIGKILL (cgroup {switch.parent}); look at them with ps, then run this again.")
 
 
-def remove(name: str) -> bool:
-    """The group and all below, in every hierarchy, deepest first. True if one was there."""
-    found = False
-    for top in _directories(name):
-        below = sorted((path for path in top.rglob("*") if path.is_dir()), key=lambda path: len(path.parts), reverse=True) if top.is_dir() else []
-        for directory in [*below, *([top] if top.is_dir() else [])]:
-            directory.rmdir()
-            found = True
-    return found
+def clear(name: str) -> bool:
+    """End all in the group and remove it with all below, in every hierarchy. True if one was there.
+
+    A killed group must not be used again: on Linux 6.18 whatever systemd starts straight into a group (CLONE_INTO_CGROUP) that was killed
+    once is killed at its first instruction (seen; the fork compares the kill counters of two groups).
+    """
+    kill(name)
+    return any([_remove_tree(top) for top in _directories(name)])
+
+
+def _remove_tree(top: Path) -> bool:
+    if not top.is_dir():
+        return False
+    below = sorted((path for path in top.rglob("*") if path.is_dir()), key=lambda path: len(path.parts), reverse=True)
+    for directory in [*below, top]:
+        _remove_directory(directory)
+    return True
+
+
+def _remove_directory(directory: Path, tries: int = 50) -> None:
+    """A v1 hierarchy lets go of a dead process a moment later than v2 says that none lives."""
+    for _ in range(tries):
+        try:
+            return directory.rmdir()
+        except OSError as error:
+            if error.errno != errno.EBUSY:
+                raise
+            time.sleep(0.05)
+    return directory.rmdir()

@@ -26,8 +26,8 @@ def run(argv: Sequence[str | Path], env: Mapping[str, str] | None = None, stdin:
 
 
 def succeeds(argv: Sequence[str | Path]) -> bool:
-    """Whether the program ends with 0, for questions asked of a tool."""
-    return subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+    """Whether the program is there and ends with 0, for questions asked of a tool."""
+    return not missing_programs([str(argv[0])]) and subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
 
 def missing_programs(names: Sequence[str]) -> list[str]:

@@ -70,8 +70,8 @@ def power_off(lab: Lab, node: str, seconds: float = 30) -> None:
 
 def cut_power(lab: Lab, node: str) -> None:
     """Everything of the node ends at once."""
-    cgroups.kill(supervisor_group(lab, node))
-    cgroups.kill(node_group(lab, node))
+    cgroups.clear(supervisor_group(lab, node))
+    cgroups.clear(node_group(lab, node))
 
 
 def _ssh(lab: Lab, node: str, words: Sequence[str]) -> subprocess.CompletedProcess[str]:

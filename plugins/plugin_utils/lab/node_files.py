@@ -20,8 +20,17 @@ def hosts_file(lab: Lab) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def files(lab: Lab, node: str, profile: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
-    """Path below the root -> (content, mode). YAML readers read the profile's JSON."""
+def record_profile(lab: Lab, node: str, profile: Mapping[str, Any]) -> bool:
+    """The hardware belongs to the node like its host key: it outlives every root."""
+    return write_text(_profile_path(lab, node), json.dumps({**profile, "node": node}, indent=2, sort_keys=True) + "\n")
+
+
+def _profile_path(lab: Lab, node: str) -> Path:
+    return lab.node_dir(node) / "profile.yml"
+
+
+def files(lab: Lab, node: str) -> dict[str, tuple[str, int]]:
+    """Path below the root -> (content, mode). The profile is written as JSON, which is YAML too."""
     host_key = keys.host_key(lab, node)
     authorized = keys.user_key(lab).with_name("id_ed25519.pub").read_text()
     return {
@@ -32,14 +41,14 @@ def files(lab: Lab, node: str, profile: Mapping[str, Any]) -> dict[str, tuple[st
         "etc/ssh/ssh_host_ed25519_key": (host_key.read_text(), 0o600),
         "etc/ssh/ssh_host_ed25519_key.pub": (host_key.with_name(f"{host_key.name}.pub").read_text(), 0o644),
         "root/.ssh/authorized_keys": (authorized, 0o600),
-        "etc/goldnode-lab/profile.yml": (json.dumps(profile, indent=2, sort_keys=True) + "\n", 0o644),
+        "etc/goldnode-lab/profile.yml": (_profile_path(lab, node).read_text(), 0o644),
         f"etc/docker/certs.d/{lab.registry}/ca.crt": (keys.authority(lab).read_text(), 0o644),
     }
 
 
-def write(lab: Lab, node: str, root: Path, profile: Mapping[str, Any]) -> None:
+def write(lab: Lab, node: str, root: Path) -> None:
     (root / "root/.ssh").mkdir(mode=0o700, parents=True, exist_ok=True)
     for stale in (root / "etc/ssh").glob("ssh_host_*"):
         stale.unlink()
-    for path, (content, mode) in files(lab, node, profile).items():
+    for path, (content, mode) in files(lab, node).items():
         write_text(root / path, content, mode)

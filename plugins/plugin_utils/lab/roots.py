@@ -12,11 +12,12 @@ import fcntl
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, run, succeeds
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, file_digest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, missing_programs, run, succeeds
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 
 SIZE = 60 * 2**30  # of the sparse loop file; it takes what is written
@@ -32,11 +33,8 @@ def _loop_file(lab: Lab) -> Path:
 
 
 def _can_btrfs() -> bool:
-    return (
-        "btrfs" in Path("/proc/filesystems").read_text()
-        and Path("/dev/loop-control").exists()
-        and shutil.which("mkfs.btrfs", path="/usr/sbin:/sbin:/usr/bin") is not None
-    )
+    kernel = "btrfs" in Path("/proc/filesystems").read_text() or succeeds(["modprobe", "btrfs"])
+    return kernel and Path("/dev/loop-control").exists() and not missing_programs(["mkfs.btrfs", "btrfs"])
 
 
 def _free_loop_device() -> Path:
@@ -116,6 +114,11 @@ def _subvolumes_below(path: Path) -> list[Path]:
     return sorted(nested, key=lambda found: len(found.parts), reverse=True)
 
 
+def template_key(name: str, packages: list[Path]) -> str:
+    """A template with other packages is another template."""
+    return f"{name}-{digest_of([file_digest(package) for package in packages]).removeprefix('sha256:')[:12]}" if packages else name
+
+
 def template(lab: Lab, key: str) -> Path:
     return roots_dir(lab) / f"template-{key}"
 
@@ -138,7 +141,7 @@ def ensure_template(lab: Lab, key: str, tar: Path, packages: list[Path]) -> bool
 def _unpack(tar: Path, into: Path) -> None:
     if not tar.is_file():
         raise LabError(f"no root file system at {tar}; expected a tar file (plain or .zst). Build it again.")
-    run(["tar", "--extract", "--auto-compress", "--numeric-owner", "--xattrs", "--xattrs-include=*", "--directory", into, "--file", tar])
+    run(["tar", "--extract", "--numeric-owner", "--xattrs", "--xattrs-include=*", "--directory", into, "--file", tar])
 
 
 def _install(root: Path, packages: list[Path]) -> None:
@@ -153,8 +156,8 @@ def _install(root: Path, packages: list[Path]) -> None:
     shutil.rmtree(inside)
 
 
-def ensure_root(lab: Lab, name: str, key: str) -> bool:
-    """A writable root of its own from a template; one that is there stays."""
+def ensure_root(lab: Lab, name: str, key: str, prepare: Callable[[Path], None] = lambda root: None) -> bool:
+    """A writable root of its own from a template, through `prepare` before it gets its name; one that is there stays."""
     source, final = template(lab, key), roots_dir(lab) / name
     if final.exists():
         return False
@@ -166,5 +169,23 @@ def ensure_root(lab: Lab, name: str, key: str) -> bool:
         run(["btrfs", "subvolume", "snapshot", source, fresh])
     else:
         run(["cp", "--archive", "--reflink=auto", source, fresh])
+    prepare(fresh)
     fresh.rename(final)
+    return True
+
+
+def exported(lab: Lab, key: str) -> Path:
+    return lab.state / "images" / f"{key}.tar.zst"
+
+
+def export(lab: Lab, key: str) -> bool:
+    """The template as a tar compressed by zstd, written by rename; one that is there stays."""
+    tar = exported(lab, key)
+    if tar.exists():
+        return False
+    tar.parent.mkdir(parents=True, exist_ok=True)
+    fresh = tar.with_name(f".{tar.name}")
+    pack = ["tar", "--create", "--use-compress-program=zstd -1 -T0", "--numeric-owner", "--xattrs", "--xattrs-include=*"]
+    run([*pack, "--directory", template(lab, key), "--file", fresh, "."])
+    fresh.rename(tar)
     return True

@@ -21,10 +21,10 @@ def run_until_off(group: str, argv: list[str], env: dict[str, str]) -> int:
     """The exit status of the last run. Left-overs go first: a killed nspawn leaves its machine alive, and a second start beside it would succeed."""
     status = REBOOT
     while status == REBOOT:
-        cgroups.kill(group)
+        cgroups.clear(group)
         status = subprocess.run(argv, stdin=subprocess.DEVNULL, env=env, preexec_fn=cgroups.joiner(group), check=False).returncode
         print(f"supervisor: the machine ended with {status}", flush=True)
-    cgroups.kill(group)
+    cgroups.clear(group)
     return status
 
 

@@ -47,7 +47,7 @@ def read_index(repository: Repository, architecture: str, folder: Path) -> Index
     release = _release_file(folder)
     _check_identity(repository, Deb822(release.read_text(encoding="utf-8")))
     packages = tuple(path.read_text(encoding="utf-8") for path in sorted((folder / "lists").glob("*_Packages")))
-    return Index(_identity(repository, release), packages)
+    return Index({**repository.identity(), "snapshot": file_digest(release)}, packages)
 
 
 def _make_directories(folder: Path) -> None:
@@ -97,16 +97,3 @@ def _check_identity(repository: Repository, release: Deb822) -> None:
         wrong.append(f'suite is "{" or ".join(sorted(names))}", expected "{repository.suite}"')
     if wrong:
         raise LockError(f"repository {repository.name} ({repository.uri}) is another than package_sources.yml says: {'; '.join(wrong)}.")
-
-
-def _identity(repository: Repository, release: Path) -> dict[str, object]:
-    return {
-        "name": repository.name,
-        "uris": [repository.uri],
-        "suites": [repository.suite],
-        "components": list(repository.components),
-        "origin": repository.origin,
-        "label": repository.label,
-        "key_fingerprint": repository.key.fingerprint,
-        "snapshot": file_digest(release),
-    }

@@ -10,47 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import layer_of as family_layer
 
 KERNEL, DRIVER, TOOLKIT, ENGINE = "kernel", "driver", "container_toolkit", "engine"
 DEBIAN, UBUNTU = ("debian",), ("ubuntu",)
 APT = DEBIAN + UBUNTU
 
-# Package name pattern -> layer; the first that fits decides, None: not ours. A dependency on a name that is ours is resolved into
-# the lock, any other is left to apt on the node (simulated there before anything changes).
-OWNED: tuple[tuple[str, str | None], ...] = (
-    ("nvidia-container-*", TOOLKIT),
-    ("libnvidia-container*", TOOLKIT),
-    ("linux-modules-nvidia-*", DRIVER),
-    ("linux-objects-nvidia-*", DRIVER),
-    ("linux-signatures-nvidia-*", DRIVER),
-    ("linux-image-*", KERNEL),
-    ("linux-headers-*", KERNEL),
-    ("linux-modules-*", KERNEL),
-    ("linux-kbuild-*", KERNEL),
-    ("nvidia-cuda-*", None),
-    ("nvidia-cg-*", None),
-    ("nvidia-*", DRIVER),
-    ("libnvidia-*", DRIVER),
-    ("libcuda1*", DRIVER),
-    ("libcuda.so.1", DRIVER),
-    ("libcudadebugger1", DRIVER),
-    ("firmware-nvidia-*", DRIVER),
-    ("cuda-drivers*", DRIVER),
-    ("nvlsm", DRIVER),
-    ("dkms", DRIVER),
-    ("docker.io", ENGINE),
-    ("docker-cli", ENGINE),
-    ("docker-ce*", ENGINE),
-    ("docker-buildx*", ENGINE),
-    ("docker-compose*", ENGINE),
-    ("containerd*", ENGINE),
-    ("runc", ENGINE),
-    ("podman", ENGINE),
-)
-
 # Tools that a site may leave to the distribution: locked where the pool's repositories have them, else apt's business on the node.
-TOOLS = ("dkms",)
+TOOLS = {"dkms": DRIVER}
 
 
 @dataclass(frozen=True)
@@ -191,8 +159,8 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
 
 
 def layer_of(name: str) -> str | None:
-    """The layer that owns a package name, None where it is not ours."""
-    return next((layer for pattern, layer in OWNED if fnmatchcase(name, pattern)), None)
+    """The layer in whose part of the lock a package belongs, None where it is left to apt on the node (simulated there before anything changes)."""
+    return TOOLS.get(name) or family_layer(name)
 
 
 def families_for(subject: str, facts: Mapping[str, str]) -> list[Family]:

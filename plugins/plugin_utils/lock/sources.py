@@ -74,7 +74,19 @@ class Repository:
     label: str
     key: Key
 
-    def entry(self, architecture: str, keyring: Path) -> str:
+    def identity(self) -> dict[str, Any]:
+        """What a lock says of a repository, but for the moment's snapshot."""
+        return {
+            "name": self.name,
+            "uris": [self.uri],
+            "suites": [self.suite],
+            "components": list(self.components),
+            "origin": self.origin,
+            "label": self.label,
+            "key_fingerprint": self.key.fingerprint,
+        }
+
+    def entry(self, architecture: str, keyring: Path | str) -> str:
         """The deb822 source entry."""
         lines = ["Types: deb", f"URIs: {self.uri}", f"Suites: {self.suite}"]
         lines += [f"Components: {' '.join(self.components)}"] if self.components else []
@@ -82,8 +94,13 @@ class Repository:
 
 
 def read_repositories(sources: Path, trust: Path) -> list[Repository]:
-    """The pool's repositories with their keys, sorted by name; the key's fingerprint is not yet compared with its text."""
-    entries = read_mapping(sources, "package_sources_repositories")
+    """The pool's repositories with their keys, sorted by name; keys are not yet compared with their fingerprints."""
+    keys = read_mapping(trust, "goldnode_trust").get("repositories", {})
+    return make_repositories(read_mapping(sources, "package_sources_repositories"), keys, str(sources), str(trust))
+
+
+def make_repositories(entries: Any, keys: Mapping[str, Any], sources: str, trust: str) -> list[Repository]:
+    """As `read_repositories`; `sources` and `trust` are how sentences call the places where both were written."""
     found = sentences(entries, _REPOSITORIES)
     if found:
         raise LockError(f"{sources}: {'; '.join(found)}.")
@@ -91,11 +108,10 @@ def read_repositories(sources: Path, trust: Path) -> list[Repository]:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise LockError(f"{sources}: {', '.join(twice)} is the name of more than one repository; each needs its own.")
-    keys = read_mapping(trust, "goldnode_trust").get("repositories", {})
     return sorted((_repository(entry, keys, sources, trust) for entry in entries), key=lambda repository: repository.name)
 
 
-def _repository(entry: Mapping[str, Any], keys: Mapping[str, Any], sources: Path, trust: Path) -> Repository:
+def _repository(entry: Mapping[str, Any], keys: Mapping[str, Any], sources: str, trust: str) -> Repository:
     name = entry["key"]
     if name not in keys:
         raise LockError(f"{sources}: repository {entry['name']} names the key {name}; {trust} has {', '.join(sorted(keys)) or 'none'}.")
