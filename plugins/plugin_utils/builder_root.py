@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """A builder: one directory in which one run makes one image, on this machine, as root.
 
-    <builders>/<pool>/owner.json   which process builds here; a dead one leaves a builder that the next run takes over
-    <builders>/<pool>/root         the root file system; while it is mounted, roles run in it through the connection `chroot`
+    <builders>/<pool>/holder   which process builds here; a dead one leaves a builder that the next run takes over
+    <builders>/<pool>/root     the root file system; while it is mounted, roles run in it through the connection `chroot`
 
 Nothing of the machine is mounted into it for writing: `/proc` and `/sys` are read-only, `/dev` is a small file system of its own. So
 neither a package's script nor the removal of the tree can reach the machine.
@@ -11,7 +11,6 @@ neither a package's script nor the removal of the tree can reach the machine.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -21,6 +20,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.holder import holder_of, is_alive
 from filelock import FileLock
 
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
@@ -38,21 +38,19 @@ class Builder:
     """The builder of a pool below a directory of builders."""
 
     def __init__(self, builders: Path, pool: str) -> None:
-        self.builders = builders
-        self.home = builders / pool
+        self.builders = builders.resolve()  # mounts and processes are known by their real paths
+        self.home = self.builders / pool
         self.root = self.home / "root"
 
     def claim(self, owner: int) -> None:
         """Takes the builder for a process, and removes what dead owners left here and in other builders."""
         self.builders.mkdir(parents=True, exist_ok=True)
         with FileLock(self.builders / "lock"):
-            holder = _living_owner(self.home)
-            if holder not in (None, owner):
-                raise BuilderError(f"an image of pool {self.home.name} is being built by process {holder}; wait for it, or end it and run this again")
-            for home in (path for path in self.builders.iterdir() if path.is_dir() and (path == self.home or _living_owner(path) is None)):
+            self._refuse_another(owner)
+            for home in (path for path in self.builders.iterdir() if path.is_dir() and (path == self.home or _living_holder(path) is None)):
                 remove(home)
             self.home.mkdir()
-            (self.home / "owner.json").write_text(json.dumps({"pid": owner, "started": _started(owner)}))
+            (self.home / "holder").write_text(holder_of(owner))
 
     def unpack(self, base: Path) -> int:
         """Unpacks the base root; returns its newest modification time, in seconds since 1970."""
@@ -98,8 +96,14 @@ class Builder:
         """Removes the builder with all mounts and processes in it, unless another living process has it."""
         self.builders.mkdir(parents=True, exist_ok=True)
         with FileLock(self.builders / "lock"):
-            if _living_owner(self.home) in (None, owner):
+            if _living_holder(self.home) in (None, holder_of(owner)):
                 remove(self.home)
+
+    def _refuse_another(self, owner: int) -> None:
+        holder = _living_holder(self.home)
+        if holder not in (None, holder_of(owner)):
+            pid = holder.partition(":")[0]
+            raise BuilderError(f"builder {self.home} is used by process {pid}; wait until that run ends, or end it, and run this again")
 
 
 def remove(home: Path) -> None:
@@ -113,11 +117,13 @@ def remove(home: Path) -> None:
 
 def release(top: Path) -> None:
     """Kills the processes whose root lies in `top` and unmounts what lies below it, deepest first."""
-    for pid in _processes_in(top):
-        os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + 5
-    while any(_processes_in(top)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    while running := list(_processes_in(top)):
+        if time.monotonic() > deadline:
+            raise BuilderError(f"processes {running} in {top} do not end; look what they wait for and run this again")
+        for pid in running:
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
     for target in sorted(mounts_below(top), reverse=True):
         _run(["umount", str(target)])
 
@@ -140,20 +146,13 @@ def _processes_in(top: Path) -> Iterator[int]:
             yield int(link.parent.name)
 
 
-def _living_owner(home: Path) -> int | None:
+def _living_holder(home: Path) -> str | None:
+    """The living process that has a builder, as holder_of names it."""
     try:
-        owner = json.loads((home / "owner.json").read_text())
-    except (FileNotFoundError, ValueError):
-        return None
-    return int(owner["pid"]) if _started(owner["pid"]) == owner["started"] else None
-
-
-def _started(pid: int) -> str | None:
-    """When a process started, in clock ticks since boot, so that a number used again is not taken for the same process."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+        holder = (home / "holder").read_text()
     except FileNotFoundError:
         return None
+    return holder if holder and is_alive(holder) else None
 
 
 def _fill_dev(dev: Path) -> None:
