@@ -1,0 +1,40 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Which packages belong to a pinned layer: those that no transaction may move except to the locked version.
+
+Names as of 2026-11-30: Debian 12, 13 and sid, Ubuntu 22.04 to 26.04, NVIDIA's CUDA and container toolkit repositories, Docker's.
+Globs as in apt_preferences(5). They are disjoint, so that neither their order nor that of apt's files matters: hence the
+brackets, which leave nvidia-container-* to the toolkit and nvidia-cuda-*, nvidia-cg-* to nobody.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "kernel": ("linux-image-*", "linux-headers-*", "linux-kbuild-*", "linux-modules-[!n]*", "linux-generic*", "linux-virtual*"),
+    "driver": (
+        "nvidia-[!c]*",
+        "nvidia-compute-*",
+        "libnvidia-[!c]*",
+        "libnvidia-cfg*",
+        "libnvidia-common-*",
+        "libnvidia-compute*",
+        "libcuda1*",
+        "libcudadebugger1",
+        "cuda-drivers*",
+        "firmware-nvidia-*",
+        "linux-modules-nvidia-*",
+        "linux-objects-nvidia-*",
+        "linux-signatures-nvidia-*",
+        "xserver-xorg-video-nvidia*",
+        "nvlsm",
+    ),
+    "container_toolkit": ("nvidia-container-*", "libnvidia-container*"),
+    "engine": ("docker.io", "docker-cli", "docker-ce*", "docker-buildx*", "docker-compose*", "containerd", "containerd.io", "runc", "podman"),
+}
+
+
+def layer_of(name: str) -> str | None:
+    """The pinned layer that owns a package name, or None."""
+    return next((layer for layer, globs in FAMILIES.items() if any(fnmatchcase(name, glob) for glob in globs)), None)

@@ -1,0 +1,135 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Texts of the NVIDIA driver, its tools and the container toolkit -> facts. Pure; each accepts every wording that its tool has had."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+VERSION = r"(\d{3,}(?:\.\d+){1,2})"
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One row of `nvidia-smi --query-gpu=… --format=csv`; memory in MiB; a field that the tool did not print is None."""
+
+    index: int
+    name: str
+    uuid: str
+    pci: str
+    driver_version: str | None
+    memory_mib: int | None
+    persistence: str | None
+    mig: str | None
+
+
+@dataclass(frozen=True)
+class CdiSpec:
+    """What a CDI spec file names: its kind, its devices, the device nodes to inject, and the driver versions in its library paths."""
+
+    path: str
+    kind: str
+    devices: tuple[str, ...]
+    nodes: frozenset[str]
+    driver_versions: frozenset[str]
+
+
+def module_version(text: str) -> str | None:
+    """/proc/driver/nvidia/version -> version of the loaded module."""
+    match = re.search(r"Kernel Module(?: for \S+)?\s+" + VERSION, text)
+    return match.group(1) if match else None
+
+
+def module_flavour(text: str) -> str | None:
+    """/proc/driver/nvidia/version -> `open` or `proprietary`."""
+    if "Kernel Module" not in text:
+        return None
+    return "open" if "Open Kernel Module" in text else "proprietary"
+
+
+def library_version(text: str) -> str | None:
+    """nvidia-smi's own version, that of the user space that it links: `NVIDIA-SMI 550.163.01`, or of NVML where it refuses to go on."""
+    match = re.search(r"NVML library version:\s*" + VERSION, text) or re.search(r"NVIDIA-SMI(?: version\s*:)?\s+" + VERSION, text)
+    return match.group(1) if match else None
+
+
+def smi_driver_version(text: str) -> str | None:
+    """The driver that nvidia-smi talks to: `Driver Version` until 595, `KMD Version` from 610 on."""
+    match = re.search(r"(?:Driver|KMD) Version\s*:\s*" + VERSION, text)
+    return match.group(1) if match else None
+
+
+def smi_cuda_version(text: str) -> str | None:
+    """The newest CUDA that the driver can serve: `CUDA Version` until 595, `CUDA UMD Version` from 610 on."""
+    match = re.search(r"CUDA (?:UMD )?Version\s*:\s*(\d+\.\d+)", text)
+    return match.group(1) if match else None
+
+
+def gpus(text: str) -> tuple[Gpu, ...]:
+    """The CSV of nvidia-smi's query, columns by their headings."""
+    lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
+    headings = [re.sub(r"\s*\[.*", "", heading) for heading in lines[0]]
+    return tuple(_gpu(dict(zip(headings, cells))) for cells in lines[1:])
+
+
+def _gpu(row: dict[str, str]) -> Gpu:
+    memory = re.match(r"\d+", row.get("memory.total", ""))
+    return Gpu(
+        index=int(row["index"]),
+        name=row["name"],
+        uuid=row["uuid"],
+        pci=pci_address(row["pci.bus_id"]),
+        driver_version=row.get("driver_version"),
+        memory_mib=int(memory.group()) if memory else None,
+        persistence=row.get("persistence_mode"),
+        mig=row.get("mig.mode.current"),
+    )
+
+
+def pci_address(text: str) -> str:
+    """`00000000:01:00.0` (NVML, eight digits of domain) and `0000:01:00.0` (kernel) -> the kernel's form in lower case."""
+    domain, _, slot = text.strip().lower().partition(":")
+    return f"{domain[-4:]:0>4}:{slot}"
+
+
+def listed_gpus(text: str) -> tuple[tuple[str, str], ...]:
+    """`nvidia-smi -L` -> (name, UUID) of each GPU."""
+    return tuple(re.findall(r"^GPU \d+: (.+?) \(UUID: (GPU-[0-9a-f-]+)\)", text, re.M))
+
+
+def mig_profiles(text: str) -> tuple[tuple[str, ...], ...]:
+    """`nvidia-smi -L` -> for each GPU, the profiles of its MIG devices (`1g.10gb`)."""
+    found: list[list[str]] = []
+    for line in text.splitlines():
+        if line.startswith("GPU "):
+            found.append([])
+        match = re.match(r"\s+MIG (\S+)\s+Device", line)
+        if match and found:
+            found[-1].append(match.group(1))
+    return tuple(tuple(profiles) for profiles in found)
+
+
+def tool_version(text: str) -> str | None:
+    """The first `1.2.3` after the word version: nvidia-ctk, podman, containerd, runc."""
+    match = re.search(r"\b[vV]?(\d+\.\d+\.\d+)", text)
+    return match.group(1) if match else None
+
+
+def cdi_spec(path: str, text: str) -> CdiSpec:
+    """A CDI spec, YAML or JSON, by what it names: Python on a node has no YAML, and only names are asked for."""
+    kind = re.search(r"[\"']?\bkind[\"']?:\s*[\"']?([\w./-]+)", text)
+    return CdiSpec(
+        path=path,
+        kind=kind.group(1) if kind else "",
+        devices=tuple(re.findall(r"[\"']?\bname[\"']?:\s*[\"']?([\w.:-]+)[\"']?\s*(?:,|\n|\}|\Z)", _devices_part(text))),
+        nodes=frozenset(re.findall(r"[\"']?\b(?:hostPath|path)[\"']?:\s*[\"']?(/dev/nvidia[\w/-]*)", text)),
+        driver_versions=frozenset(re.findall(r"lib(?:cuda|nvidia-ml)\.so\." + VERSION, text)),
+    )
+
+
+def _devices_part(text: str) -> str:
+    """From the devices on, up to the edits that all share: names of hooks and environments stand elsewhere."""
+    start = re.search(r"^\s*[\"']?devices[\"']?:", text, re.M) or re.search(r"[\"']devices[\"']:", text)
+    end = re.search(r"^[\"']?containerEdits[\"']?:", text, re.M)
+    return text[start.start() if start else 0 : end.start() if end and start and end.start() > start.start() else len(text)]

@@ -1,0 +1,47 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Judgements that every pinned layer makes about its packages; the rules themselves stand in their layer's file."""
+
+from __future__ import annotations
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, unknown
+
+VERSIONS_SYMPTOM = "The node behaves differently from others of its pool; an upgrade by hand, a partial upgrade or unattended-upgrades moved packages."
+VERSIONS_CAUSE = "Packages of this layer are not the ones that the node's release has locked."
+HOLDS_SYMPTOM = "Nothing yet: the next `apt-get full-upgrade` or unattended upgrade moves the layer, often only part of it."
+HOLDS_CAUSE = "Locked packages of this layer are not held; `apt-get --allow-change-held-packages` clears a hold."
+PROVISION = "Bring the node back to its release: ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>"
+HOLD_ALL = (
+    "Find out what cleared the holds (apt history), then provision the node again: ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>"
+)
+SOURCE = "apt-mark(8), apt_preferences(5); seen in lab nodes: with one sibling unheld `apt-get full-upgrade -y` removes the driver (2026-11-30)"
+
+
+def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcome:
+    """Each locked package of a layer is installed at exactly its version."""
+    locked = wanted.packages(layer)
+    if not locked:
+        return not_applicable("no package of this layer is locked")
+    if facts.packages is None or not facts.bundle.complete("dpkg_l"):
+        return unknown()
+    have = {name: package.version for name, package in facts.packages.items() if package.installed}
+    wrong = [package for package in locked if have.get(package["name"]) != package["version"]]
+    if not wrong:
+        return passed(f"{len(locked)} packages as locked")
+    return failed(
+        ", ".join(f"{package['name']} {package['version']}" for package in wrong),
+        ", ".join(f"{package['name']} {have.get(package['name'], 'not installed')}" for package in wrong),
+    )
+
+
+def packages_are_held(facts: Facts, wanted: Wanted, layer: str) -> Outcome:
+    """Each locked package of a layer is held."""
+    locked = [package["name"] for package in wanted.packages(layer)]
+    if not locked:
+        return not_applicable("no package of this layer is locked")
+    if facts.packages is None or not facts.bundle.complete("dpkg_l"):
+        return unknown()
+    loose = [name for name in locked if name in facts.packages and not facts.packages[name].held]
+    return failed("held", "not held: " + ", ".join(loose)) if loose else passed(f"{len(locked)} packages held")

@@ -1,0 +1,107 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What a rule is, and the four answers that it can give.
+
+A rule is one function `(facts, wanted) -> Outcome`; the decorator's words are its page in docs/rules. It needs evidence by probe name:
+the judge answers `unknown` for it before it runs only if a layer that it needs is broken, everything else is the rule's own to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, NOT_APPLICABLE, PASS, UNKNOWN
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one rule says about one node; empty `cause` and `remedy` are taken from the rule's own words."""
+
+    verdict: str
+    expected: str = ""
+    observed: str = ""
+    cause: str = ""
+    remedy: str = ""
+    evidence: tuple[str, ...] = ()
+    confidence: str = "high"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule with the words of its page. `probes`: the evidence that decides; `needs`: layers beyond those that its own layer needs."""
+
+    id: str
+    layer: str
+    judge: Callable[[Facts, Wanted], Outcome]
+    probes: tuple[str, ...]
+    needs: tuple[str, ...]
+    severity: str
+    title: str
+    symptom: str
+    cause: str
+    fix: str
+    verify: str
+    source: str
+
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(
+    identifier: str,
+    *,
+    layer: str,
+    probes: tuple[str, ...],
+    symptom: str,
+    cause: str,
+    fix: str,
+    verify: str,
+    source: str,
+    needs: tuple[str, ...] = (),
+    severity: str = "error",
+) -> Callable[[Callable[[Facts, Wanted], Outcome]], Callable[[Facts, Wanted], Outcome]]:
+    """Registers the decorated function under its id, `<layer>.<condition>`, stable for ever; its docstring's first line is the page's title."""
+
+    def register(function: Callable[[Facts, Wanted], Outcome]) -> Callable[[Facts, Wanted], Outcome]:
+        if identifier in RULES or not identifier.startswith(layer + "."):
+            raise ValueError(f"rule id {identifier!r} is taken or does not begin with its layer {layer!r}")
+        title = (function.__doc__ or "").strip().splitlines()[0]
+        RULES[identifier] = Rule(identifier, layer, function, probes, needs, severity, title, symptom, cause, fix, verify, source)
+        return function
+
+    return register
+
+
+def passed(observed: object = "", **words: Any) -> Outcome:
+    """All evidence was there and agrees."""
+    return Outcome(PASS, observed=str(observed), **words)
+
+
+def failed(expected: object, observed: object, **words: Any) -> Outcome:
+    """The evidence contradicts what is expected. `evidence` may carry the lines that decided."""
+    return Outcome(FAIL, expected=str(expected), observed=str(observed), **words)
+
+
+def unknown(why: str = "", **words: Any) -> Outcome:
+    """Could not look, or what was seen does not say."""
+    return Outcome(UNKNOWN, observed=why or "the evidence that this rule needs was not collected or could not be read", **words)
+
+
+def not_applicable(why: str) -> Outcome:
+    """The question does not arise on this node: nothing is pinned, or the part is not there on purpose."""
+    return Outcome(NOT_APPLICABLE, observed=why)
+
+
+def equals_pin(observed: object, pinned: object, what: str = "") -> Outcome:
+    """The commonest rule: a fact against its pin. No pin is not_applicable, no fact is unknown."""
+    if pinned is None:
+        return not_applicable("nothing is pinned")
+    if observed is None:
+        return unknown()
+    label = what + " " if what else ""
+    if observed == pinned:
+        return passed(f"{label}{observed}")
+    return failed(f"{label}{pinned}", f"{label}{observed}")

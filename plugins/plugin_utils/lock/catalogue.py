@@ -1,0 +1,124 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The owned packages that a pool's repositories offer. Pure: text of Packages files in, candidates out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import layer_of
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import satisfies, upstream, version_key
+from debian.deb822 import Packages, PkgRelation
+
+_NAME = re.compile(r"^Package: *(\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, order=True)
+class Relation:
+    """`name (operator version)`, one alternative of a dependency, or a provided name; without operator: any version."""
+
+    name: str
+    operator: str = ""
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.operator} {self.version})" if self.operator else self.name
+
+
+@dataclass(frozen=True)
+class Package:
+    """One version of a package in one repository."""
+
+    name: str
+    version: str
+    architecture: str
+    repository: str
+    origin: str
+    size: int
+    sha256: str
+    layer: str
+    depends: tuple[tuple[Relation, ...], ...]
+    provides: tuple[Relation, ...]
+    conflicts: tuple[Relation, ...]
+
+    @property
+    def upstream(self) -> str:
+        """The version that a person would pin."""
+        return upstream(self.version)
+
+    def meets(self, relation: Relation) -> bool:
+        """Whether this package, or what it provides, satisfies the relation (Debian policy 7.5: an unversioned provision has no version)."""
+        return any(_met(relation, name, version) for name, version in self._offers())
+
+    def _offers(self) -> Iterator[tuple[str, str]]:
+        yield self.name, self.version
+        for provided in self.provides:
+            yield provided.name, provided.version
+
+
+def _met(relation: Relation, name: str, version: str) -> bool:
+    if name != relation.name:
+        return False
+    return not relation.operator or (bool(version) and satisfies(version, relation.operator, relation.version))
+
+
+def parse_packages(text: str, repository: str, origin: str) -> Iterator[Package]:
+    """The owned packages of one Packages file."""
+    for paragraph in text.split("\n\n"):
+        name = _NAME.search(paragraph)
+        layer = layer_of(name.group(1)) if name else None
+        if layer is not None:
+            yield _package(paragraph, repository, origin, layer)
+
+
+def _package(paragraph: str, repository: str, origin: str, layer: str) -> Package:
+    fields = Packages(paragraph)
+    return Package(
+        name=fields["Package"],
+        version=fields["Version"],
+        architecture=fields["Architecture"],
+        repository=repository,
+        origin=origin,
+        size=int(fields["Size"]),
+        sha256=fields["SHA256"],
+        layer=layer,
+        depends=_groups(fields, "Pre-Depends") + _groups(fields, "Depends"),
+        provides=_names(fields, "Provides"),
+        conflicts=_names(fields, "Conflicts") + _names(fields, "Breaks"),
+    )
+
+
+def _groups(fields: Packages, field: str) -> tuple[tuple[Relation, ...], ...]:
+    parsed = PkgRelation.parse_relations(fields[field]) if field in fields else []
+    return tuple(tuple(Relation(one["name"], *(one["version"] or ("", ""))) for one in group) for group in parsed)
+
+
+def _names(fields: Packages, field: str) -> tuple[Relation, ...]:
+    return tuple(relation for group in _groups(fields, field) for relation in group)
+
+
+class Catalogue:
+    """Candidates by name or provided name, the highest version first; the order in which packages came in does not matter."""
+
+    def __init__(self, packages: Iterable[Package]) -> None:
+        by_name: dict[str, list[Package]] = {}
+        in_order = sorted(packages, key=lambda one: (one.name, one.repository, one.sha256))
+        for package in sorted(in_order, key=lambda one: version_key(one.version), reverse=True):
+            for name in {package.name, *(provided.name for provided in package.provides)}:
+                by_name.setdefault(name, []).append(package)
+        self._by_name = by_name
+
+    def named(self, name: str) -> list[Package]:
+        """The packages of exactly this name."""
+        return [package for package in self._by_name.get(name, []) if package.name == name]
+
+    def offering(self, relation: Relation) -> list[Package]:
+        """The packages that satisfy a relation: those of that name before those that provide it."""
+        found = [package for package in self._by_name.get(relation.name, []) if package.meets(relation)]
+        return sorted(found, key=lambda package: package.name != relation.name)
+
+    def names(self) -> list[str]:
+        """All real and provided names."""
+        return sorted(self._by_name)

@@ -1,0 +1,149 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The lock as a document: made, written by rename, read back and checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, digest_without
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Package
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, ENGINE, KERNEL, TOOLKIT
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import problems
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.shape import sentences
+
+SCHEMA_ID = "goldnode.lock/v1"
+LAYERS = (KERNEL, DRIVER, TOOLKIT, ENGINE)
+_HEADER = "# Written by goldnode.gpu.lock_stack, never by hand: a changed value is refused. Edit group_vars/<pool>/pins.yml and lock again.\n"
+
+_TEXT = {"type": "string", "description": "a text"}
+_DIGEST = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$", "description": "sha256:<64 hex>"}
+_LIST_OF_TEXT = {"type": "array", "items": _TEXT, "description": "a list of texts"}
+
+
+def _mapping(**properties: Any) -> dict[str, Any]:
+    described = f"{{{', '.join(properties)}}}"
+    return {"type": "object", "description": described, "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def _list_of(**properties: Any) -> dict[str, Any]:
+    return {"type": "array", "items": _mapping(**properties), "description": f"a list of {{{', '.join(properties)}}}"}
+
+
+SCHEMA = _mapping(
+    schema={"const": SCHEMA_ID, "description": SCHEMA_ID},
+    pool=_TEXT,
+    pins={"type": "object", "description": "the mapping goldnode_pins"},
+    pins_digest=_DIGEST,
+    repositories=_list_of(
+        name=_TEXT, uris=_LIST_OF_TEXT, suites=_LIST_OF_TEXT, components=_LIST_OF_TEXT, origin=_TEXT, label=_TEXT, key_fingerprint=_TEXT, snapshot=_DIGEST
+    ),
+    packages=_list_of(
+        name=_TEXT,
+        version=_TEXT,
+        architecture=_TEXT,
+        repository=_TEXT,
+        size={"type": "integer", "description": "a size in bytes"},
+        sha256={"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "64 hex digits"},
+        layer={"enum": list(LAYERS), "description": " or ".join(LAYERS)},
+    ),
+    images=_list_of(use={"enum": ["canary", "workload"], "description": "canary or workload"}, reference=_TEXT, digest=_DIGEST),
+    digest=_DIGEST,
+)
+
+
+def make_lock(
+    pool: str, pins: Mapping[str, Any], written: Mapping[str, Any], repositories: Sequence[Mapping[str, Any]], packages: Iterable[Package]
+) -> dict[str, Any]:
+    """The lock of a pool. `pins`: with ranges replaced; `written`: as pins.yml has them, which is what `pins_digest` is over."""
+    lock = {
+        "schema": SCHEMA_ID,
+        "pool": pool,
+        "pins": dict(pins),
+        "pins_digest": digest_of(written),
+        "repositories": sorted((dict(one) for one in repositories), key=lambda one: str(one["name"])),
+        "packages": [_entry(package) for package in sorted(packages, key=lambda one: (LAYERS.index(one.layer), one.name))],
+        "images": _images(pins),
+    }
+    return {**lock, "digest": digest_without(lock)}
+
+
+def _entry(package: Package) -> dict[str, Any]:
+    return {key: getattr(package, key) for key in ("name", "version", "architecture", "repository", "size", "sha256", "layer")}
+
+
+def _images(pins: Mapping[str, Any]) -> list[dict[str, str]]:
+    uses = [("canary", pins["canary_image"]), *(("workload", image) for image in pins.get("workload_images", []))]
+    return [{"use": use, "reference": image["reference"], "digest": image["reference"].partition("@")[2]} for use, image in uses]
+
+
+def check_lock(lock: Any, where: str) -> dict[str, Any]:
+    """The lock itself, once shape, digest and pins are right."""
+    found = sentences(lock, SCHEMA)
+    if found:
+        raise LockError(f"{where} is not a lock: {'; '.join(found)}.")
+    computed = digest_without(lock)
+    if lock["digest"] != computed:
+        raise LockError(
+            f"{where} was changed after lock_stack wrote it: its digest is {lock['digest']}, its content has {computed}. "
+            f"Restore it from git, or lock again: ansible-playbook goldnode.gpu.lock_stack -e pool={lock['pool']}"
+        )
+    wrong = problems(lock["pins"])
+    if wrong:
+        raise LockError(f"{where}: pins: {'; '.join(wrong)}.")
+    return dict(lock)
+
+
+def read_lock(path: Path) -> dict[str, Any]:
+    """A checked lock file."""
+    try:
+        lock = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LockError(f"{path} is not there; lock_stack writes it: ansible-playbook goldnode.gpu.lock_stack -e pool=<pool>") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise LockError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}.") from None
+    return check_lock(lock, str(path))
+
+
+def render(lock: Mapping[str, Any]) -> str:
+    """The one text of a lock file."""
+    return _HEADER + yaml.safe_dump(dict(lock), sort_keys=False, width=200, allow_unicode=True)
+
+
+def write_by_rename(path: Path, text: str) -> None:
+    """Either the old file or the whole new one, whatever happens in between."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.new")
+    with draft.open("w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(path)
+
+
+def summary(lock: Mapping[str, Any], former: Mapping[str, Any] | None) -> list[str]:
+    """Readable lines: what is locked per layer, or what differs from the former lock."""
+    if former is None:
+        return [line for layer in LAYERS for line in _layer_lines(layer, lock)]
+    if former == lock:
+        return ["nothing changed"]
+    return _changes(_versions(former), _versions(lock)) or ["the same packages; pins, repositories or images differ"]
+
+
+def _layer_lines(layer: str, lock: Mapping[str, Any]) -> list[str]:
+    packages = [package for package in lock["packages"] if package["layer"] == layer]
+    return [f"{layer:<18} {package['name']:<44} {package['version']:<36} {package['repository']}" for package in packages]
+
+
+def _versions(lock: Mapping[str, Any]) -> dict[str, str]:
+    return {package["name"]: package["version"] for package in lock["packages"]}
+
+
+def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    return [f"{name:<44} {before.get(name, 'none')} -> {after.get(name, 'none')}" for name in names]

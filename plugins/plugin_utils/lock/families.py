@@ -1,0 +1,168 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""How each distribution packages what a person pins: tables only.
+
+Sources: Debian archive metadata of bookworm, trixie and sid (read 2026-11-30); packages.ubuntu.com (2026);
+NVIDIA driver installation guides 590 to 620; NVIDIA container toolkit install guide (2026-08-21); docs.docker.com.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import layer_of as family_layer
+
+KERNEL, DRIVER, TOOLKIT, ENGINE = "kernel", "driver", "container_toolkit", "engine"
+DEBIAN, UBUNTU = ("debian",), ("ubuntu",)
+APT = DEBIAN + UBUNTU
+
+# Tools that a site may leave to the distribution: locked where the pool's repositories have them, else apt's business on the node.
+TOOLS = {"dkms": DRIVER}
+
+
+@dataclass(frozen=True)
+class Root:
+    """A package that a pin asks for. `name` is a template over the pool's facts; `pin` the dotted pin whose version it has, None: any."""
+
+    name: str
+    pin: str | None = None
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Family:
+    """One way in which a subject is packaged; `when` holds the accepted values of the pool's facts."""
+
+    title: str
+    when: Mapping[str, tuple[str, ...]]
+    roots: tuple[Root, ...] = field(default_factory=tuple)
+
+
+def _pinned(pin: str, *names: str) -> tuple[Root, ...]:
+    return tuple(Root(name, pin) for name in names)
+
+
+def _pinned_if_there(pin: str, *names: str) -> tuple[Root, ...]:
+    return tuple(Root(name, pin, required=False) for name in names)
+
+
+def _any_if_there(*names: str) -> tuple[Root, ...]:
+    return tuple(Root(name, required=False) for name in names)
+
+
+_DRIVER = "nvidia_driver.version"
+_DKMS_OPEN = {"modules": ("open",), "build": ("dkms",)}
+_DKMS_PROPRIETARY = {"modules": ("proprietary",), "build": ("dkms",)}
+_PREBUILT_OPEN = {"modules": ("open",), "build": ("prebuilt",)}
+_PREBUILT_PROPRIETARY = {"modules": ("proprietary",), "build": ("prebuilt",)}
+
+# persistenced and modprobe are sources of their own in Debian, with versions of their own
+_DAEMONS = _any_if_there("nvidia-persistenced", "nvidia-modprobe")
+# NVIDIA's Debian repository and the lab's stand-ins share these names.
+_USER_SPACE = ("libcuda1", "libnvidia-ml1", "nvidia-smi", "firmware-nvidia-gsp")
+_NVIDIA_DEBIAN = (*_pinned(_DRIVER, "nvidia-driver-cuda"), *_pinned_if_there(_DRIVER, *_USER_SPACE), *_DAEMONS)
+_DEBIAN_ARCHIVE = (*_pinned(_DRIVER, *_USER_SPACE), *_DAEMONS)
+_DEBIAN_TESLA = (
+    _pinned(
+        _DRIVER,
+        "nvidia-tesla-{branch}-kernel-dkms",
+        "libnvidia-tesla-{branch}-cuda1",
+        "libnvidia-tesla-{branch}-ml1",
+        "nvidia-tesla-{branch}-smi",
+        "firmware-nvidia-tesla-{branch}-gsp",
+    )
+    + _DAEMONS
+)
+_UBUNTU_SERVER = _pinned(_DRIVER, "nvidia-utils-{branch}-server", "libnvidia-compute-{branch}-server", "nvidia-kernel-common-{branch}-server")
+_UBUNTU_NVIDIA = _pinned(_DRIVER, "nvidia-utils-{branch}", "libnvidia-compute-{branch}", "nvidia-kernel-common-{branch}")
+# From branch 590 NVIDIA's Ubuntu packages carry no branch in their names (driver installation guide 590).
+_UBUNTU_NVIDIA_590 = _pinned(_DRIVER, "libnvidia-compute") + _pinned_if_there(
+    _DRIVER, "nvidia-utils", "nvidia-kernel-common", "nvidia-persistenced", "nvidia-modprobe"
+)
+
+# Subject -> its families, the preferred first. A subject is named after its key in the pins ("engine": whichever engine is pinned);
+# the first family that fits the pool's facts and that one origin offers whole at the pinned versions is taken.
+FAMILIES: dict[str, tuple[Family, ...]] = {
+    "kernel": (
+        Family("Debian kernel", {"distribution": DEBIAN}, (Root("linux-image-{kernel}"), Root("linux-headers-{kernel}"))),
+        Family(
+            "Ubuntu kernel",
+            {"distribution": UBUNTU},
+            (Root("linux-image-{kernel}"), Root("linux-modules-{kernel}"), Root("linux-headers-{kernel}"), *_any_if_there("linux-modules-extra-{kernel}")),
+        ),
+    ),
+    "nvidia_driver": (
+        Family("NVIDIA for Debian, open", {"distribution": DEBIAN, **_DKMS_OPEN}, _pinned(_DRIVER, "nvidia-kernel-open-dkms") + _NVIDIA_DEBIAN),
+        Family("NVIDIA for Debian, proprietary", {"distribution": DEBIAN, **_DKMS_PROPRIETARY}, _pinned(_DRIVER, "nvidia-kernel-dkms") + _NVIDIA_DEBIAN),
+        Family("Debian archive, open", {"distribution": DEBIAN, **_DKMS_OPEN}, _pinned(_DRIVER, "nvidia-open-kernel-dkms") + _DEBIAN_ARCHIVE),
+        Family("Debian archive, proprietary", {"distribution": DEBIAN, **_DKMS_PROPRIETARY}, _pinned(_DRIVER, "nvidia-kernel-dkms") + _DEBIAN_ARCHIVE),
+        Family("Debian archive, tesla branch", {"distribution": DEBIAN, **_DKMS_PROPRIETARY}, _DEBIAN_TESLA),
+        Family(
+            "Ubuntu archive, prebuilt, open",
+            {"distribution": UBUNTU, **_PREBUILT_OPEN},
+            (*_pinned(_DRIVER, "nvidia-headless-no-dkms-{branch}-server-open"), *_UBUNTU_SERVER, Root("linux-modules-nvidia-{branch}-server-open-{kernel}")),
+        ),
+        Family(
+            "Ubuntu archive, prebuilt, proprietary",
+            {"distribution": UBUNTU, **_PREBUILT_PROPRIETARY},
+            (*_pinned(_DRIVER, "nvidia-headless-no-dkms-{branch}-server"), *_UBUNTU_SERVER, Root("linux-modules-nvidia-{branch}-server-{kernel}")),
+        ),
+        Family("Ubuntu archive, DKMS, open", {"distribution": UBUNTU, **_DKMS_OPEN}, _pinned(_DRIVER, "nvidia-dkms-{branch}-server-open") + _UBUNTU_SERVER),
+        Family(
+            "Ubuntu archive, DKMS, proprietary", {"distribution": UBUNTU, **_DKMS_PROPRIETARY}, _pinned(_DRIVER, "nvidia-dkms-{branch}-server") + _UBUNTU_SERVER
+        ),
+        Family("NVIDIA for Ubuntu, open", {"distribution": UBUNTU, **_DKMS_OPEN}, _pinned(_DRIVER, "nvidia-dkms-{branch}-open") + _UBUNTU_NVIDIA),
+        Family("NVIDIA for Ubuntu, proprietary", {"distribution": UBUNTU, **_DKMS_PROPRIETARY}, _pinned(_DRIVER, "nvidia-dkms-{branch}") + _UBUNTU_NVIDIA),
+        Family("NVIDIA for Ubuntu from 590, open", {"distribution": UBUNTU, **_DKMS_OPEN}, _pinned(_DRIVER, "nvidia-dkms-open") + _UBUNTU_NVIDIA_590),
+        Family("NVIDIA for Ubuntu from 590, proprietary", {"distribution": UBUNTU, **_DKMS_PROPRIETARY}, _pinned(_DRIVER, "nvidia-dkms") + _UBUNTU_NVIDIA_590),
+    ),
+    "fabric_manager": (
+        Family("fabric manager of a branch", {"distribution": APT}, _pinned("fabric_manager.version", "nvidia-fabricmanager-{branch}")),
+        Family("fabric manager", {"distribution": APT}, _pinned("fabric_manager.version", "nvidia-fabricmanager")),
+    ),
+    "nvlsm": (Family("NVLink subnet manager", {"distribution": APT}, _pinned("nvlsm.version", "nvlsm")),),
+    "imex": (
+        Family("IMEX of a branch", {"distribution": APT}, _pinned("imex.version", "nvidia-imex-{branch}")),
+        Family("IMEX", {"distribution": APT}, _pinned("imex.version", "nvidia-imex")),
+    ),
+    "container_toolkit": (
+        # All four at one version, or containers break without a word (NVIDIA/nvidia-container-toolkit#1091).
+        Family(
+            "NVIDIA container toolkit",
+            {"distribution": APT},
+            _pinned(
+                "container_toolkit.version",
+                "nvidia-container-toolkit",
+                "nvidia-container-toolkit-base",
+                "libnvidia-container-tools",
+                "libnvidia-container1",
+            ),
+        ),
+    ),
+    "engine": (
+        # containerd.io brings its own runc: the pin of runc is then proven on the node, not resolved.
+        Family("docker-ce", {"engine": ("docker",)}, _pinned("docker.version", "docker-ce", "docker-ce-cli") + _pinned("docker.containerd", "containerd.io")),
+        Family(
+            "docker.io",
+            {"engine": ("docker",)},
+            _pinned("docker.version", "docker.io")
+            + _pinned_if_there("docker.version", "docker-cli")
+            + _pinned("docker.containerd", "containerd")
+            + _pinned("docker.runc", "runc"),
+        ),
+        Family("containerd.io", {"engine": ("containerd",)}, _pinned("containerd.version", "containerd.io")),
+        Family("containerd of the distribution", {"engine": ("containerd",)}, _pinned("containerd.version", "containerd") + _pinned("containerd.runc", "runc")),
+        Family("podman", {"engine": ("podman",)}, _pinned("podman.version", "podman")),
+    ),
+}
+
+
+def layer_of(name: str) -> str | None:
+    """The layer in whose part of the lock a package belongs, None where it is left to apt on the node (simulated there before anything changes)."""
+    return TOOLS.get(name) or family_layer(name)
+
+
+def families_for(subject: str, facts: Mapping[str, str]) -> list[Family]:
+    """The families of a subject that fit a pool's facts, the preferred first."""
+    return [family for family in FAMILIES[subject] if all(facts[fact] in accepted for fact, accepted in family.when.items())]

@@ -1,0 +1,77 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What a node's apt is told: sources with their keys, how the origins rank, what unattended-upgrades leaves alone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import Key, Repository, check_key
+
+KEYRINGS = "/etc/apt/keyrings"
+SOURCES = "/etc/apt/sources.list.d"
+PREFERENCES = "/etc/apt/preferences.d/goldnode-origins"
+UNATTENDED = "/etc/apt/apt.conf.d/52goldnode-unattended"
+_WRITTEN = "Written by the role goldnode.gpu.package_sources; changes are lost."
+_IDENTITY = ("uris", "suites", "components", "origin", "label", "key_fingerprint")
+
+
+def node_files(repositories: Sequence[Repository], stack: Mapping[str, Any]) -> dict[str, str]:
+    """Path on the node -> content, once every key is the one that the trust states and the lock's repositories are all there."""
+    for key in {repository.key.name: repository.key for repository in repositories}.values():
+        _check_key(key)
+    _check_subset(repositories, stack)
+    architecture = ARCHITECTURES[stack["pins"]["os"]["arch"]]
+    files = {keyring(repository.key): repository.key.public_key for repository in repositories}
+    files |= {source_path(repository): f"# {_WRITTEN}\n{repository.entry(architecture, keyring(repository.key))}" for repository in repositories}
+    files[PREFERENCES] = preferences(repositories, stack["pins"]["os"]["distribution"])
+    files[UNATTENDED] = unattended()
+    return files
+
+
+def keyring(key: Key) -> str:
+    return f"{KEYRINGS}/goldnode-{key.name}.asc"
+
+
+def source_path(repository: Repository) -> str:
+    return f"{SOURCES}/goldnode-{repository.name}.sources"
+
+
+def _check_key(key: Key) -> None:
+    with tempfile.TemporaryDirectory(prefix="goldnode-gpg-") as home:
+        check_key(key, Path(home))
+
+
+def _check_subset(repositories: Iterable[Repository], stack: Mapping[str, Any]) -> None:
+    configured = {repository.name: repository.identity() for repository in repositories}
+    for locked in stack["repositories"]:
+        here = configured.get(locked["name"])
+        if here is None:
+            raise LockError(f"the lock of pool {stack['pool']} takes packages from repository {locked['name']}, which package_sources_repositories lacks.")
+        other = [f"{field} is {here[field]}, locked {locked[field]}" for field in _IDENTITY if here[field] != locked[field]]
+        if other:
+            raise LockError(f"repository {locked['name']} is another than the lock of pool {stack['pool']} used: {'; '.join(other)}. Lock again.")
+
+
+def preferences(repositories: Iterable[Repository], distribution: str) -> str:
+    """Vendors' repositories rank below the distribution's own (500): nothing comes from there unasked. The lock's versions rank above both."""
+    vendors = sorted({(one.origin, one.label) for one in repositories if one.origin.lower() != distribution})
+    stanzas = [f"Package: *\nPin: release o={origin},l={label}\nPin-Priority: 400\n" for origin, label in vendors]
+    return "\n".join([f"# {_WRITTEN}\n", *stanzas])
+
+
+def unattended() -> str:
+    """unattended-upgrades(8) matches its blacklist as Python regular expressions at the start of the name."""
+    globs = sorted(glob for family in FAMILIES.values() for glob in family)
+    lines = [f'  "{_expression(glob)}";' for glob in globs]
+    return "\n".join([f"// {_WRITTEN}", "Unattended-Upgrade::Package-Blacklist {", *lines, "};", ""])
+
+
+def _expression(glob: str) -> str:
+    return "^" + glob.replace(".", "[.]").replace("[!", "[^").replace("*", ".*") + "$"

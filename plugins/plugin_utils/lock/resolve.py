@@ -1,0 +1,201 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""From a pool's files to its lock."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.apt import read_index
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package, parse_packages
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.closure import closure
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import make_lock
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES, read_pins
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import read_repositories
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, matches, nearest, upstream, version_key
+
+RESOLVABLE = ("debian", "ubuntu")
+
+
+@dataclass(frozen=True)
+class PoolFiles:
+    """Where an inventory keeps what a lock is made of."""
+
+    pool: str
+    inventory: Path
+
+    @property
+    def pins(self) -> Path:
+        return self.inventory / "group_vars" / self.pool / "pins.yml"
+
+    @property
+    def sources(self) -> Path:
+        return self.inventory / "group_vars" / self.pool / "package_sources.yml"
+
+    @property
+    def trust(self) -> Path:
+        return self.inventory / "trust.yml"
+
+    @property
+    def lock(self) -> Path:
+        return self.inventory / "locks" / f"{self.pool}.lock.yml"
+
+
+def resolve_pool(files: PoolFiles) -> dict[str, Any]:
+    """The lock of a pool as its pins and repositories are now; `LockError` says in one sentence why there is none."""
+    written = read_pins(files.pins, files.pool, ranges=True)
+    repositories = read_repositories(files.sources, files.trust)
+    architecture = ARCHITECTURES[written["os"]["arch"]]
+    identities, packages = [], []
+    with tempfile.TemporaryDirectory(prefix="goldnode-lock-") as folder:
+        Path(folder).chmod(0o755)
+        for repository in repositories:
+            here = Path(folder, repository.name)
+            here.mkdir()
+            index = read_index(repository, architecture, here)
+            identities.append(index.identity)
+            packages += [one for text in index.packages for one in parse_packages(text, repository.name, repository.origin)]
+    try:
+        pins, chosen = resolve(written, packages)
+    except LockError as error:
+        raise LockError(f"pins.yml of pool {files.pool} ({files.pins}): {error}") from None
+    return make_lock(files.pool, pins, written, identities, chosen)
+
+
+def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[dict[str, Any], list[Package]]:
+    """Checked pins and what the repositories offer -> pins with ranges replaced, and all owned packages. Pure; the order of packages does not matter."""
+    pins = copy.deepcopy(dict(written))
+    if pins["os"]["distribution"] not in RESOLVABLE:
+        raise LockError(f'os.distribution is "{pins["os"]["distribution"]}"; lock_stack resolves apt repositories, so far for {" and ".join(RESOLVABLE)}.')
+    catalogue = Catalogue(packages)
+    pins["kernel"]["version"] = _settle_kernel(pins["kernel"]["version"], catalogue)
+    roots = [package for subject in _subjects(pins) for package in _settle(subject, pins, catalogue)]
+    preferred = {DRIVER: upstream(pins["nvidia_driver"]["version"])}
+    if pins["container_toolkit"]:
+        preferred[TOOLKIT] = upstream(pins["container_toolkit"]["version"])
+    return pins, closure(roots, catalogue, preferred)
+
+
+def _subjects(pins: Mapping[str, Any]) -> list[str]:
+    subjects = ("kernel", "nvidia_driver", "fabric_manager", "nvlsm", "imex", "container_toolkit")
+    return [subject for subject in subjects if pins.get(subject)] + ["engine"]
+
+
+def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
+    """The kernel release that must run; its packages carry it in their names."""
+    releases = [name.removeprefix("linux-image-") for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
+    found = [release for release in releases if (fnmatchcase(release, pin) if is_range(pin) else release == pin)]
+    if not found:
+        raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')
+    return max(found, key=version_key)
+
+
+def _facts(pins: Mapping[str, Any]) -> dict[str, str]:
+    """What the family tables decide by, and what their name templates hold."""
+    driver = pins["nvidia_driver"]
+    return {
+        "distribution": pins["os"]["distribution"],
+        "kernel": pins["kernel"]["version"],
+        "modules": driver["modules"],
+        "build": driver["build"],
+        "branch": driver["version"].rpartition(":")[2].partition(".")[0],
+        "engine": pins["container_engine"],
+    }
+
+
+def _settle(subject: str, pins: dict[str, Any], catalogue: Catalogue) -> list[Package]:
+    """The root packages of a subject; ranges in `pins` become what was chosen."""
+    facts = _facts(pins)
+    offers = [_Offer(family, facts, pins, catalogue) for family in families_for(subject, facts)]
+    for offer in offers:
+        for origin in offer.origins():
+            found = offer.whole(origin)
+            if found is not None:
+                return found
+    if not offers:
+        raise LockError(f"{subject}: no packages are known for {facts['distribution']} with {facts['modules']} modules and build {facts['build']}.")
+    raise LockError(f"{max(offers, key=_Offer.present).missing()}. Write one of these, or add the repository that has it to package_sources.yml.")
+
+
+class _Offer:
+    """What the repositories have of one family."""
+
+    def __init__(self, family: Family, facts: Mapping[str, str], pins: dict[str, Any], catalogue: Catalogue) -> None:
+        self.roots = [(root, catalogue.named(root.name.format_map(facts)), root.name.format_map(facts)) for root in family.roots]
+        self.pins = pins
+
+    def origins(self) -> list[str]:
+        """The origins that have the family's first package: all of a family comes from one of them."""
+        return sorted({package.origin for package in self.roots[0][1]})
+
+    def whole(self, origin: str) -> list[Package] | None:
+        """All root packages from this origin at the pinned versions, None where a required one is not there."""
+        found: list[Package] = []
+        settled: dict[str, str] = {}
+        for pin in dict.fromkeys(root.pin for root, _, _ in self.roots):
+            group = [(root, [one for one in packages if one.origin == origin]) for root, packages, _ in self.roots if root.pin == pin]
+            chosen = _newest(group) if pin is None else _at_one_version(group, self._pinned(pin))
+            if chosen is None:
+                return None
+            found += chosen
+            if pin is not None and is_range(self._pinned(pin)):
+                settled[pin] = chosen[0].upstream
+        for pin, version in settled.items():
+            subject, key = pin.split(".")
+            self.pins[subject][key] = version
+        return found
+
+    def _pinned(self, pin: str) -> str:
+        subject, key = pin.split(".")
+        return str(self.pins[subject][key])
+
+    def _matching(self, root: Root, packages: list[Package]) -> list[Package]:
+        return packages if root.pin is None else [one for one in packages if matches(self._pinned(root.pin), one.version)]
+
+    def present(self) -> tuple[int, int]:
+        """How near this family is: required packages at the pinned version, and at any."""
+        required = [(root, packages) for root, packages, _ in self.roots if root.required]
+        return sum(bool(self._matching(*one)) for one in required), sum(bool(packages) for _, packages in required)
+
+    def missing(self) -> str:
+        """What is pinned and what there is instead, for each required package that is not there."""
+        texts = []
+        for root, packages, name in self.roots:
+            if root.required and not self._matching(root, packages):
+                wanted = f'{root.pin} is "{self._pinned(root.pin)}"' if root.pin else "also needed"
+                there = nearest(self._pinned(root.pin) if root.pin else "0", [one.version for one in packages])
+                texts.append(f"{wanted}: the pool's repositories have {name} {_listed(there)}")
+        return "; ".join(texts) or f"{self.roots[0][2]} and what belongs to it are not there at one version from one origin"
+
+
+def _newest(group: Sequence[tuple[Root, list[Package]]]) -> list[Package] | None:
+    if any(root.required and not packages for root, packages in group):
+        return None
+    return [packages[0] for _, packages in group if packages]
+
+
+def _at_one_version(group: Sequence[tuple[Root, list[Package]]], pin: str) -> list[Package] | None:
+    """The highest version that the pin allows and all required packages have; siblings may differ after the hyphen only."""
+    for head in group[0][1]:
+        if matches(pin, head.version):
+            found = [(root, _sibling(packages, head)) for root, packages in group]
+            if all(package or not root.required for root, package in found):
+                return [package for _, package in found if package]
+    return None
+
+
+def _sibling(packages: Sequence[Package], head: Package) -> Package | None:
+    alike = [package for package in packages if package.upstream == head.upstream]
+    return next((package for package in alike if package.version == head.version), alike[0] if alike else None)
+
+
+def _listed(versions: Sequence[str]) -> str:
+    return ", ".join(versions) or "none"

@@ -1,0 +1,50 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Debian version strings against the upstream versions that a person pins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from fnmatch import fnmatchcase
+from operator import eq, ge, gt, le, lt
+
+from debian.debian_support import NativeVersion
+
+# Debian policy 7.1
+_OPERATORS: dict[str, Callable[[NativeVersion, NativeVersion], bool]] = {"<<": lt, "<=": le, "=": eq, ">=": ge, ">>": gt}
+# Debian marks a repacked upstream archive so: 26.1.5+dfsg1, 1.7.24~ds1, 1.1.15+ds1
+_REPACKED = re.compile(r"[+~.](dfsg|ds)[0-9.]*$")
+
+
+def version_key(version: str) -> NativeVersion:
+    """Sort key in dpkg's order."""
+    return NativeVersion(version)
+
+
+def satisfies(version: str, operator: str, bound: str) -> bool:
+    """Whether `version` stands in the given relation (`<<` `<=` `=` `>=` `>>`) to `bound`, in dpkg's order."""
+    return _OPERATORS[operator](NativeVersion(version), NativeVersion(bound))
+
+
+def upstream(version: str) -> str:
+    """`5:29.9.0-1~debian.13~trixie` -> `29.9.0`: without epoch, revision and repacking mark."""
+    return _REPACKED.sub("", str(NativeVersion(version).upstream_version))
+
+
+def is_range(pin: str) -> bool:
+    """Whether a pin leaves the choice to lock_stack (`580.*`)."""
+    return "*" in pin
+
+
+def matches(pin: str, version: str) -> bool:
+    """Whether a package version is what a pin means: the upstream version, the full package version, or a range over either."""
+    return any(fnmatchcase(text, pin) if is_range(pin) else text == pin for text in (version, upstream(version)))
+
+
+def nearest(pin: str, versions: Iterable[str], count: int = 4) -> list[str]:
+    """The upstream versions around a pin that is not there, in dpkg's order, at most `count`."""
+    there = sorted({upstream(version) for version in versions}, key=version_key)
+    below = sum(version_key(version) < version_key(pin.replace("*", "0")) for version in there)
+    start = max(0, min(below - count // 2, len(there) - count))
+    return there[start : start + count]
