@@ -1,0 +1,172 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What engines say when a container with a GPU does not start: text -> cause and remedy.
+
+`path` is false where the text says nothing about the GPU path: then nothing was learnt about it. Sources: `moby` = error strings of moby
+v20.10 to docker-v29.7.2 (daemon/cdi.go, daemon/devices_nvidia_linux.go); `toolkit` = seen with NVIDIA Container Toolkit 1.20.0 on Docker
+26.1.5, 2026-11-30; `lab` = seen with Docker 26.1.5 and runc 1.1.15, 2026-11-30; `case N` = public report, tests/cases.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class StartError(NamedTuple):
+    """One wording. The first that matches is taken, so the narrow ones stand before the wide ones."""
+
+    pattern: str
+    cause: str
+    remedy: str
+    source: str
+    path: bool = True
+
+
+REFRESH = "Write the specification anew: systemctl restart nvidia-cdi-refresh.service (or nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml)."
+RESTART = "systemctl restart docker"
+
+START_ERRORS = (
+    StartError(
+        r"unresolvable CDI devices (?P<what>[^\n]*?[^\n:.])[.:]?(?:$|\s)",
+        "No CDI specification that the engine reads has {what}.",
+        REFRESH,
+        "toolkit; moby; case 065",
+    ),
+    StartError(
+        r'could not select device driver "?cdi"? with capabilities|no CDI device driver registered',
+        "CDI is off in the engine.",
+        'Set "features": {"cdi": true} in /etc/docker/daemon.json (Docker 25.0 to 28.1 need it said) and restart Docker.',
+        "moby",
+    ),
+    StartError(
+        r"failed to stat CDI host device \"(?P<what>[^\"]+)\"",
+        "The CDI specification names {what}, which is not a device node on the node.",
+        REFRESH,
+        "lab",
+    ),
+    StartError(
+        r"error mounting \"(?P<what>[^\"]+)\" to rootfs.*no such file or directory|crun: cannot stat `(?P<file>[^`]+)`",
+        "The CDI specification is stale: it names {what}, which is no longer on the node, as after a driver upgrade.",
+        REFRESH,
+        "lab; case 067",
+    ),
+    StartError(
+        r"error running (?:createContainer )?hook #\d+: fork/exec (?P<what>\S+): no such file",
+        "The program {what}, a hook in the CDI specification, is missing.",
+        "Install the container toolkit at the locked version, then " + REFRESH[0].lower() + REFRESH[1:],
+        "lab",
+    ),
+    StartError(
+        r"could not select device driver \"?\w*\"? with capabilities: \[\[gpu",
+        "No GPU device driver is registered in Docker: nvidia-container-runtime-hook was not on its PATH when it started.",
+        "Install the container toolkit at the locked version, then: " + RESTART,
+        "toolkit; lab; case 060",
+    ),
+    StartError(
+        r"exec: \"nvidia-container-runtime-hook\": executable file not found",
+        "nvidia-container-runtime-hook was removed while Docker ran.",
+        "Install the container toolkit at the locked version, then: " + RESTART,
+        "lab",
+    ),
+    StartError(
+        r"directly \(e\.g\. specifying the docker --gpus flag\) is not supported",
+        "The toolkit's mode is `cdi`, in which its hook refuses --gpus.",
+        'Set nvidia-container-runtime.mode = "auto" in /etc/nvidia-container-runtime/config.toml.',
+        "toolkit",
+    ),
+    StartError(
+        r"unknown or invalid runtime name: (?P<what>\S+?)\.?(?:\s|$)",
+        "The daemon that answers has no runtime {what}: daemon.json does not name it, Docker was not restarted since, or another daemon answers.",
+        "nvidia-ctk runtime configure --runtime=docker, then: " + RESTART,
+        "moby; cases 082, 084",
+    ),
+    StartError(
+        r"failed to create the automatic CDI modifier",
+        "The NVIDIA runtime could not generate a CDI specification: it does not see the driver.",
+        "Look at the driver first: nvidia-smi on the node.",
+        "toolkit",
+    ),
+    StartError(
+        r"nvml error: driver/library version mismatch",
+        "The driver's library and the loaded kernel module are of different versions.",
+        "Reboot the node, or reload the module.",
+        "case 025",
+    ),
+    StartError(r"nvml error: driver not loaded", "The driver's kernel module is not loaded.", "Look at the driver first: nvidia-smi on the node.", "moby"),
+    StartError(
+        r"load library failed: (?P<what>\S+?):? cannot open",
+        "The daemon that answers does not find the driver's library {what}: it runs in a place without driver, or the user space is missing.",
+        "docker context ls; install the driver's user space at the locked version.",
+        "case 081",
+    ),
+    StartError(r"driver rpc error: timed out", "The driver did not answer in time.", "Start nvidia-persistenced and look for Xid lines.", "cases 040, 041"),
+    StartError(
+        r"requirement error: unsatisfied condition: (?P<what>[^,\n]+)",
+        "The image asks for {what}, more than the driver can do.",
+        "Use an image for this driver, or a release with a newer driver.",
+        "case 105",
+    ),
+    StartError(r"device error: (?P<what>\S+): unknown device", "There is no device {what} on the node.", "Ask for a device that nvidia-smi -L lists.", "moby"),
+    StartError(
+        r"mount error: file creation failed: (?P<what>\S+): file exists",
+        "The image brings the driver's library {what} along.",
+        "Remove the driver's files from the image.",
+        "case 101",
+    ),
+    StartError(
+        r"bpf_prog_query\(BPF_CGROUP_DEVICE\) failed",
+        "The engine runs in a container that may not change device rules.",
+        "Let the outer container nest (LXC: security.nesting), or set no-cgroups = true in config.toml.",
+        "case 124",
+    ),
+    StartError(
+        r"nvidia-container-cli: (?P<what>.+?)(?:: unknown)?\.?(?:\n|$)",
+        "The toolkit could not prepare the container: {what}.",
+        "Look at the driver first: nvidia-smi on the node.",
+        "case 161",
+    ),
+    StartError(
+        r"error running (?:prestart )?hook",
+        "A hook that injects the GPU failed.",
+        "Read its words under observed; nvidia-container-cli -k -d /dev/stderr info",
+        "lab",
+    ),
+    StartError(
+        r"No such image|[Uu]nable to find image|manifest unknown|pull access denied",
+        "The container image is not on the node.",
+        "Pull it: ansible-playbook goldnode.gpu.provision_pool (role gpu_canary).",
+        "moby",
+        path=False,
+    ),
+    StartError(
+        r"[Cc]annot connect to the Docker daemon|permission denied while trying to connect to the (?:Docker daemon|docker API)|containerd\.sock: connect:",
+        "The engine does not answer.",
+        "systemctl status docker containerd",
+        "moby; lab",
+        path=False,
+    ),
+    StartError(
+        r"unable to apply apparmor profile",
+        "AppArmor's profile could not be applied.",
+        "aa-status; load the profile docker-default.",
+        "case 130",
+        path=False,
+    ),
+    StartError(
+        r"Conflict\. The container name",
+        "A container of this name is still there.",
+        "docker rm -f it; the next turn does so by itself.",
+        "moby",
+        path=False,
+    ),
+)
+
+
+def explain(text: str) -> tuple[StartError, str] | None:
+    """The first wording that the text has, and its cause filled in."""
+    for error in START_ERRORS:
+        found = re.search(error.pattern, text)
+        if found:
+            return error, error.cause.format(what=next((group for group in found.groups() if group), "it"))
+    return None

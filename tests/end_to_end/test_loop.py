@@ -1,0 +1,38 @@
+"""The loop itself, short: a good release reaches production, a bad kernel does not. `make demo` shows all five scenes."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import state_dir
+
+from . import demo
+from .loop import Loop
+
+LAB = "e2e001"
+
+
+@pytest.fixture(scope="module")
+def loop(tmp_path_factory, monkeypatch_module):
+    monkeypatch_module.setenv("GOLDNODE_LAB", LAB)
+    loop = Loop(state=state_dir(LAB), report=tmp_path_factory.mktemp("reports"))
+    loop.play("Remove left-overs", "destroy_lab")
+    demo.create(loop)
+    yield loop
+    loop.play("Remove the lab", "destroy_lab")
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+@pytest.mark.lab
+def test_a_good_release_reaches_production(loop):
+    demo.good_release(loop)
+
+
+@pytest.mark.lab
+def test_a_kernel_on_which_the_module_does_not_load_is_rejected_and_production_stays(loop):
+    demo.bad_kernel(loop)
