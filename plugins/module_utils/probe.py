@@ -104,11 +104,13 @@ def kill_group(child: "subprocess.Popen[bytes]") -> None:
 class Node:
     """Where to look: the roots, which a lab or a captured tree moves, the running kernel, the nonce, and the CUDA probe's source."""
 
-    def __init__(self, procfs: str, sysfs: str, kernel_log: Optional[str], nonce: Optional[str], cuda_probe_source: Optional[str]) -> None:
-        self.procfs, self.sysfs, self.kernel_log, self.nonce, self.cuda_probe_source = procfs, sysfs, kernel_log, nonce, cuda_probe_source
+    def __init__(self, options: argparse.Namespace, cuda_probe_source: Optional[str]) -> None:
+        self.procfs, self.sysfs, self.kernel_log = options.procfs, options.sysfs, options.kernel_log
+        self.nonce, self.cuda_probe_source = options.nonce, cuda_probe_source
         self.kernel = (read_text(self.path("{procfs}/sys/kernel/osrelease")) or "").strip()
 
     def path(self, template: str) -> str:
+        """A path below the roots."""
         return template.format(procfs=self.procfs, sysfs=self.sysfs)
 
     def matching(self, patterns: Iterable[str]) -> List[Path]:
@@ -116,6 +118,7 @@ class Node:
         return sorted(path for pattern in patterns for path in Path("/").glob(self.path(pattern).lstrip("/")))
 
     def roots(self) -> Form:
+        """Where was looked, for the judge: a root that is not the kernel's own caps the rung."""
         return {"procfs": self.procfs, "sysfs": self.sysfs, "kernel_log": self.kernel_log}
 
 
@@ -304,28 +307,20 @@ def utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def collect(
-    layers: Optional[Iterable[str]] = None,
-    nonce: Optional[str] = None,
-    procfs: str = "/proc",
-    sysfs: str = "/sys",
-    kernel_log: Optional[str] = None,
-    runs: Sequence[Form] = (),
-    cuda_probe_source: Optional[str] = None,
-) -> Form:
-    """The evidence bundle of this node. `layers`: only the probes that these layers' rules read; None: all."""
-    node = Node(procfs, sysfs, kernel_log, nonce, cuda_probe_source)
-    wanted = set(layers or ALL.split())
+def collect(options: argparse.Namespace, cuda_probe_source: Optional[str]) -> Form:
+    """The evidence bundle of this node; only the probes that the rules of `options.layers` read."""
+    node = Node(options, cuda_probe_source)
+    wanted = set(options.layers or ALL.split())
     return {
         "schema": "goldnode.evidence/v1",
         "probe_version": VERSION,
         "clock": utc(time.time()),
         "boot_id": (read_text("/proc/sys/kernel/random/boot_id") or "").strip() or None,
-        "nonce": nonce,
+        "nonce": options.nonce,
         "release": (read_text("/etc/goldnode/release") or "").strip() or None,
         "roots": node.roots(),
         "probes": {name: look(how, node) for name, readers, how in PROBES if wanted.intersection(readers.split())},
-        "runs": do_runs(list(runs)),
+        "runs": do_runs(options.runs),
     }
 
 
@@ -336,7 +331,8 @@ def own_cuda_probe() -> Optional[str]:
     return read_text(INSTALLED_CUDA_PROBE)
 
 
-def main() -> int:
+def options_of(arguments: Optional[Sequence[str]] = None) -> argparse.Namespace:
+    """The command line, by default this process's own."""
     parser = argparse.ArgumentParser(description="Print this node's evidence bundle as JSON.")
     parser.add_argument("--layers", type=lambda text: text.split(","), help="only what these layers need, comma separated")
     parser.add_argument("--nonce", help="hexadecimal, from the controller; the CUDA kernel's result depends on it")
@@ -344,9 +340,11 @@ def main() -> int:
     parser.add_argument("--sysfs", default="/sys")
     parser.add_argument("--kernel-log", help="a file in place of dmesg")
     parser.add_argument("--runs", type=json.loads, default=[], help="JSON list of GPU container runs to start")
-    options = parser.parse_args()
-    bundle = collect(options.layers, options.nonce, options.procfs, options.sysfs, options.kernel_log, options.runs, own_cuda_probe())
-    json.dump(bundle, sys.stdout)
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    json.dump(collect(options_of(), own_cuda_probe()), sys.stdout)
     sys.stdout.write("\n")
     return 0
 

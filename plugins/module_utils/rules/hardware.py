@@ -19,7 +19,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
     probes=("lspci_nnk",),
     symptom="Fewer GPUs than the node should have; jobs that ask for all of them wait or fail, all others run as if nothing were wrong.",
     cause="A GPU is not on the PCI bus: it fell off the bus, its riser or power is loose, the firmware has disabled the slot, or it is passed to a guest.",
-    fix="Power the node off completely and on again; if the GPU stays away, reseat or replace it. Is the pin wrong, correct pins.yml and lock again.",
+    fix="Power the node off completely and on again; if the GPU stays away, reseat or replace it. Or correct a wrong count in pins.yml, and lock again.",
     verify="lspci -d 10de: | grep -E '0300|0302|3D|VGA' lists as many GPUs as are pinned.",
     source="goldnode design: seven of eight GPUs is a failure (coverage C13)",
 )
