@@ -125,8 +125,9 @@ class Driver:
         """Whether the pinned module is loaded in the end; another version goes first, unless something uses it."""
         if self.loaded():
             self.unload(services)
+        # nvidia-modprobe also makes the device nodes; Ubuntu's server packages only recommend it.
         if not self.loaded():
-            self.module.run_command(["modprobe", "nvidia"])
+            self.module.run_command(["nvidia-modprobe"] if self.module.get_bin_path("nvidia-modprobe") else ["modprobe", "nvidia"])
         for service in services:
             self.module.run_command(["systemctl", "start", service])
         return self.loaded() == self.version
