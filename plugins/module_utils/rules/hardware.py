@@ -48,7 +48,7 @@ def gpu_model(facts: Facts, wanted: Wanted) -> Outcome:
     """Each pinned GPU model is there in its number"""
     if wanted.pin("gpus") is None:
         return not_applicable("nothing is pinned")
-    if facts.pci_gpus is None:
+    if facts.pci_gpus is None or not facts.bundle.complete("lspci_nnk"):
         return unknown()
     found = {pin["model"]: sum(gpus.is_model(pin["model"], gpu.identifier, gpu.name) for gpu in facts.pci_gpus) for pin in wanted.pin("gpus")}
     seen = ", ".join(gpus.product(gpu.identifier, gpu.name) for gpu in facts.pci_gpus) or "no GPU on PCI"
