@@ -10,10 +10,10 @@ import json
 import os
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 import nvml
+import tomllib
 
 VERSION = "@version@"
 CDI_VERSION = "@cdi@"
