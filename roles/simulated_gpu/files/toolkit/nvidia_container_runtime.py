@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for nvidia-container-runtime: changes the container's configuration at `create`, then is runc.
 
 Modes: `auto` makes a CDI specification at that moment (since 1.18), `cdi` takes the one on disk. Simpler than the
@@ -15,14 +14,14 @@ import injection
 import toolkit
 
 
-def bundle_of(words):
-    """The folder after --bundle or -b; runc's own default is where it runs."""
+def option(words, *names):
+    """The value of one of runc's options, as `--name value` or `--name=value`."""
     for index, word in enumerate(words):
-        if word in ("--bundle", "-b"):
+        if word in names:
             return words[index + 1]
-        if word.startswith("--bundle="):
-            return word.split("=", 1)[1]
-    return os.getcwd()
+        if word.partition("=")[0] in names:
+            return word.partition("=")[2]
+    return None
 
 
 def specification(mode):
@@ -40,6 +39,15 @@ def specification(mode):
     raise toolkit.ToolkitError("failed to inject CDI devices: no specification found")
 
 
+def report(words, text):
+    """Where containerd looks for a runtime's error: the last line of its log."""
+    toolkit.log("error", text)
+    path = option(words, "--log")
+    if path:
+        with Path(path).open("a") as log:
+            log.write(json.dumps({"level": "error", "msg": text, "time": toolkit.now()}) + "\n")
+
+
 def change(bundle):
     path = Path(bundle, "config.json")
     config = json.loads(path.read_text())
@@ -54,13 +62,13 @@ def change(bundle):
 def main(words):
     if "create" in words:
         try:
-            change(bundle_of(words))
+            change(option(words, "--bundle", "-b") or ".")
         except toolkit.ToolkitError as error:
-            toolkit.log("error", str(error))
-            raise SystemExit(f"failed to create NVIDIA Container Runtime: {error}") from error
+            report(words, f"failed to create NVIDIA Container Runtime: {error}")
+            sys.exit(1)
     if words == ["--version"]:
         print(f"NVIDIA Container Runtime version {toolkit.VERSION}", flush=True)
-    os.execvp("runc", ["runc", *words])
+    os.execvp("runc", ["runc", *words])  # noqa: S606 - becoming runc is its work
 
 
 if __name__ == "__main__":
