@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import (
+    container,
     container_toolkit,
+    cuda,
     device_nodes,
     driver,
     engine,
@@ -19,7 +21,9 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 __all__ = [
     "RULES",
     "Rule",
+    "container",
     "container_toolkit",
+    "cuda",
     "device_nodes",
     "driver",
     "engine",
