@@ -12,7 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import release
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, screen
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
@@ -25,7 +25,7 @@ def _register(call: Call) -> dict[str, Any]:
     lock = _checked_lock(call)
     numbers = policy.complete(call.params["policy"], f"promotion policy of pool {call.pool} (group_vars/{call.pool}/promotion.yml)")
     release, changed = releases.register(call.ledger, call.environment, lock, _checked_image(call, lock), numbers, call.now, emergency=call.params["emergency"])
-    return {"changed": changed, **_described(release)}
+    return {"changed": changed, "outcome": "pass", **_described(release), "screen": screen.release_lines(release, changed)}
 
 
 def _read(call: Call) -> dict[str, Any]:

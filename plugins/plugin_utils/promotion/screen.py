@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import guards, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards import Guard
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import View
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release, View
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
 ANSWERS = {
@@ -45,6 +45,15 @@ def changes(view: View) -> str:
 def table(found: Sequence[Guard]) -> list[str]:
     """The guards that are built, in aligned columns."""
     return columns([("guard", "now", "needs"), *((guard.name, guard.value, guard.needs) for guard in found if guard.state != guards.NOT_BUILT)])
+
+
+def release_lines(release: Release, registered: bool) -> list[str]:
+    """A release that was registered, now or before, and what comes next."""
+    said = "registered now, channel candidate points to it" if registered else "registered before, nothing was changed"
+    return [
+        f"{release.pool} · release {short(release.digest)} · {release.risk} · {release.state} · {said}",
+        f"next: ansible-playbook goldnode.gpu.provision_pool -e pool={release.pool}",
+    ]
 
 
 def slot_lines(pool: str, slot: Mapping[str, Any]) -> list[str]:
