@@ -1,0 +1,57 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""The raw bundles of a slot's spool: where they lie, how they are read and judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import canonical, digest_of, file_digest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import Answer
+
+SCHEMA = "goldnode.evidence/v1"
+RETRY = "retry"
+
+# (evidence, wanted stack) -> the judgement as a mapping: module_utils.judge
+Judge = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
+
+
+def bundle_paths(spool: Path, node: str) -> list[Path]:
+    """The bundles that a node left in a slot's spool: its first, and that of its retry."""
+    return [path for path in (spool / f"{node}.evidence.json", spool / RETRY / f"{node}.evidence.json") if path.is_file()]
+
+
+def stored(paths: list[Path]) -> list[dict[str, str]]:
+    """The bundles as the ledger holds them."""
+    return [{"path": str(path), "digest": file_digest(path)} for path in paths]
+
+
+def answers_of(evidence: list[dict[str, str]], stack: Mapping[str, Any], judge: Judge) -> list[Answer]:
+    """What a node's stored bundles say; of none, that it is missing."""
+    return [_answer(record, stack, judge) for record in evidence] or [Answer(missing="no evidence: unreachable, or its check did not run")]
+
+
+def _answer(record: Mapping[str, str], stack: Mapping[str, Any], judge: Judge) -> Answer:
+    path = Path(record["path"])
+    if not path.is_file() or file_digest(path) != record["digest"]:
+        return Answer(error=f"{path} is no longer the bundle that the slot was closed with")
+    try:
+        bundle = json.loads(path.read_bytes())
+        if bundle["schema"] != SCHEMA:
+            raise ValueError(f"its schema is {bundle['schema']}")
+        return Answer(bundle, judge(bundle, stack))
+    except Exception as error:  # whatever a judge of unknown evidence trips over is our own fault: the result ERROR, never a traceback
+        return Answer(error=f"{path} could not be judged: {type(error).__name__}: {error}")
+
+
+def keep(folder: Path, node: str, bundle: Mapping[str, Any]) -> Path:
+    """Writes a bundle that came as a value, by rename, under the digest of its content, and returns its path."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{node}.{digest_of(bundle).removeprefix('sha256:')[:16]}.evidence.json"
+    half = path.with_suffix(".half")
+    half.write_bytes(canonical(bundle))
+    half.rename(path)
+    return path
