@@ -4,20 +4,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import base, repository
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import LabAction, Params
 
 
 class ActionModule(LabAction):
+    ARGUMENTS: ClassVar[Params] = {"packages_dir": {"type": "path", "required": True}}
+
     def apply(self, params: Params) -> dict[str, Any]:
         root, built = base.ensure()
-        debs = sorted(root.debs.glob("*.deb"))
+        debs = base.keep_packages(root, Path(params["packages_dir"]))
         return {
             "changed": built,
             "key": root.key,
             "path": str(root.tar),
-            "packages": [str(deb) for deb in debs],
-            "versions": {name: version for name, version in map(repository.name_and_version, debs)},
+            "versions": dict(map(repository.name_and_version, debs)),
         }

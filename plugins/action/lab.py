@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import claim, identity, inventory, keys, network, preflight, teardown
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import LabAction, Params
@@ -34,8 +34,11 @@ def described(lab: identity.Lab, nodes: list[inventory.Node]) -> dict[str, Any]:
     return {"id": lab.id, "state_dir": str(lab.state), "nodes": listed, **places, **urls}
 
 
+PLAYBOOKS = {"present": "create_lab", "absent": "destroy_lab"}
+
+
 class ActionModule(LabAction):
-    ARGUMENTS = {
+    ARGUMENTS: ClassVar[Params] = {
         "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
         "clone": {"type": "path", "required": True},
         "pools": {"type": "list", "elements": "str", "default": []},
@@ -44,7 +47,7 @@ class ActionModule(LabAction):
     def apply(self, params: Params) -> dict[str, Any]:
         lab_id = identity.lab_id(Path(params["clone"]), os.environ.get("GOLDNODE_LAB", ""))
         # The playbook's main process is this worker's parent.
-        claim.take(lab_id, f"the playbook that wants it {params['state']}", os.getppid())
+        claim.take(lab_id, PLAYBOOKS[params["state"]], os.getppid())
         if params["state"] == "absent":
             return self._remove(lab_id)
         preflight.check(identity.STATE_HOME)

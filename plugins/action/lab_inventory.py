@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import inventory, keys
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import STATE_DIR, LabAction, Params
 
 
 class ActionModule(LabAction):
-    ARGUMENTS = {
+    ARGUMENTS: ClassVar[Params] = {
         **STATE_DIR,
         "source": {"type": "path", "required": True},
         "pools": {"type": "list", "elements": "str", "default": []},

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import machines, network, node_files, roots
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import STATE_DIR, LabAction, Params
@@ -29,7 +29,7 @@ def start(lab: Lab, node: str, params: Params) -> bool:
 
 
 class ActionModule(LabAction):
-    ARGUMENTS = {
+    ARGUMENTS: ClassVar[Params] = {
         **STATE_DIR,
         "state": {"type": "str", "choices": ["started", "stopped", "absent"], "default": "started"},
         "name": {"type": "str", "required": True},

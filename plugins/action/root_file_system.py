@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import roots
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import STATE_DIR, LabAction, Params
@@ -13,7 +13,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import L
 
 
 class ActionModule(LabAction):
-    ARGUMENTS = {
+    ARGUMENTS: ClassVar[Params] = {
         **STATE_DIR,
         "state": {"type": "str", "choices": ["template", "present", "absent"], "default": "present"},
         "name": {"type": "str", "required": True},

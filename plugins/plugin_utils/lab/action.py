@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
-
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab, read_record
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.preflight import check_root
@@ -26,7 +25,7 @@ class LabAction(ActionBase):  # type: ignore[misc]
 
     _requires_connection = False
     _supports_check_mode = False
-    ARGUMENTS: ClassVar[dict[str, Any]] = {}
+    ARGUMENTS: ClassVar[Params] = {}
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)

@@ -7,17 +7,14 @@ Both come from one run of mmdebstrap and are cached together, so that a cached r
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, run
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked, run
 
 SUITE = "trixie"
 # procps for those who look at a node by hand or by testinfra. dkms recommends a compiler and is not given one: the lab's
@@ -77,14 +74,6 @@ def mirror() -> str:
     return mirror_of(targets, release["ID"].strip('"'), os.environ.get("GOLDNODE_DEBIAN_MIRROR", ""))
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def cached() -> Base:
     key = recipe_key()
     return Base(key, cache_home() / "roots" / f"{key}.tar.zst", cache_home() / "debs" / key)
@@ -93,10 +82,9 @@ def cached() -> Base:
 def ensure() -> tuple[Base, bool]:
     """The base out of the cache, built if it is not there; shared with other clones under a lock. True if it was built."""
     base = cached()
-    with _locked(cache_home() / f"{base.key}.lock"):
+    with locked(base.tar.parent):
         if base.tar.is_file():
             return base, False
-        base.tar.parent.mkdir(parents=True, exist_ok=True)
         base.debs.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="goldnode-base-") as work:
             _build(Path(work), base)
@@ -116,3 +104,13 @@ def _build(work: Path, base: Base) -> None:
     shutil.rmtree(base.debs, ignore_errors=True)
     shutil.move(debs, base.debs)
     fresh.rename(base.tar)
+
+
+def keep_packages(base: Base, directory: Path) -> list[Path]:
+    """The engine's packages in a place of the lab's own, copied once: a cache that is emptied or built anew must not change a lab."""
+    if not directory.is_dir():
+        fresh = directory.with_name(f".{directory.name}")
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(base.debs, fresh)
+        fresh.rename(directory)
+    return sorted(directory.glob("*.deb"))

@@ -91,7 +91,8 @@ def clear(name: str) -> bool:
     once is killed at its first instruction (seen; the fork compares the kill counters of two groups).
     """
     kill(name)
-    return any([_remove_tree(top) for top in _directories(name)])
+    removed = [_remove_tree(top) for top in _directories(name)]
+    return any(removed)
 
 
 def _remove_tree(top: Path) -> bool:

@@ -8,16 +8,11 @@ main process is the holder, named by pid and start time (a pid alone may be some
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
-
-HOME = Path("/run/goldnode-lab")
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
 
 
 def start_time(pid: int) -> str | None:
@@ -30,18 +25,7 @@ def start_time(pid: int) -> str | None:
 
 
 def _path(lab_id: str) -> Path:
-    return HOME / f"{lab_id}.json"
-
-
-@contextmanager
-def _mutex() -> Iterator[None]:
-    HOME.mkdir(parents=True, exist_ok=True)
-    directory = os.open(HOME, os.O_RDONLY)
-    try:
-        fcntl.flock(directory, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(directory)
+    return STATE_HOME / f"{lab_id}.claim"
 
 
 def _holder(lab_id: str) -> dict[str, str] | None:
@@ -54,7 +38,7 @@ def _holder(lab_id: str) -> dict[str, str] | None:
 
 def take(lab_id: str, playbook: str, pid: int) -> None:
     """Hold the lab for the process `pid` until it ends or releases; a living other holder is an error."""
-    with _mutex():
+    with locked(STATE_HOME):
         holder = _holder(lab_id)
         if holder and holder["pid"] != str(pid):
             raise LabError(
@@ -66,5 +50,5 @@ def take(lab_id: str, playbook: str, pid: int) -> None:
 
 def release(lab_id: str) -> None:
     """What is left of the claim; the end of the holder releases it as well."""
-    with _mutex():
+    with locked(STATE_HOME):
         _path(lab_id).unlink(missing_ok=True)

@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -27,13 +29,28 @@ def run(argv: Sequence[str | Path], env: Mapping[str, str] | None = None, stdin:
 
 def succeeds(argv: Sequence[str | Path]) -> bool:
     """Whether the program is there and ends with 0, for questions asked of a tool."""
-    return not missing_programs([str(argv[0])]) and subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+    return (
+        not missing_programs([str(argv[0])])
+        and subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+    )
 
 
 def missing_programs(names: Sequence[str]) -> list[str]:
     """Those of `names` that are not on the PATH; /usr/sbin counts, since a plain user's PATH may lack it."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     return [name for name in names if shutil.which(name, path=path) is None]
+
+
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """One process at a time; the lock is on the directory itself, so it leaves no file behind and ends with its holder."""
+    directory.mkdir(parents=True, exist_ok=True)
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, text: str, mode: int = 0o644) -> bool:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
@@ -124,7 +123,9 @@ def group_vars_all(lab: Lab, base_image: str) -> Tree:
 def package_sources(lab: Lab) -> Tree:
     """What role package_sources writes on a node of the lab."""
     common = {"suites": ["trixie"], "components": ["main"], "origin": ORIGIN, "key": "lab"}
-    return {"package_sources_repositories": [{"name": label, "uris": [f"{lab.repository_uri}/{label}"], "label": label, **common} for label in ("nvidia", "os")]}
+    return {
+        "package_sources_repositories": [{"name": label, "uris": [f"{lab.repository_uri}/{label}"], "label": label, **common} for label in ("nvidia", "os")]
+    }
 
 
 def trust(lab: Lab, fingerprint: str) -> Tree:
@@ -142,8 +143,15 @@ def engine_pins(versions: Mapping[str, str]) -> Tree:
     return {"version": upstream(versions["docker.io"]), "containerd": upstream(versions["containerd"]), "runc": upstream(versions["runc"])}
 
 
+class _Dumper(yaml.SafeDumper):
+    """Text of several lines as a block, as a person would write it."""
+
+
+_Dumper.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None))
+
+
 def as_yaml(value: Tree) -> str:
-    return "---\n" + yaml.safe_dump(json.loads(json.dumps(value)), sort_keys=False, width=150)
+    return "---\n" + yaml.dump(json.loads(json.dumps(value)), Dumper=_Dumper, sort_keys=False, width=150)
 
 
 def promotion(written: Tree, canaries: int) -> Tree:
@@ -176,4 +184,5 @@ def files(lab: Lab, source: Path, hosts: Tree, fingerprint: str, base_image: str
 
 def write(lab: Lab, contents: Iterator[tuple[str, str]]) -> bool:
     (inventory_dir(lab) / "locks").mkdir(parents=True, exist_ok=True)
-    return any([write_text(inventory_dir(lab) / path, text) for path, text in contents])
+    changed = [write_text(inventory_dir(lab) / path, text) for path, text in contents]
+    return any(changed)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from pathlib import Path
@@ -54,7 +53,7 @@ def ensure_registry_certificate(lab: Lab) -> None:
     """For the hub's address, signed by the lab's authority."""
     if (keys_dir(lab) / "registry.crt").is_file():
         return
-    signer = ["-x509", "-days", DAYS, "-CA", authority(lab), "-CAkey", keys_dir(lab) / "ca.key"]
+    signer: list[str | Path] = ["-x509", "-days", DAYS, "-CA", authority(lab), "-CAkey", keys_dir(lab) / "ca.key"]
     _certificate(lab, "registry", f"/CN={lab.hub}", [*signer, "-addext", f"subjectAltName=IP:{lab.hub}", "-addext", "basicConstraints=critical,CA:FALSE"])
 
 
@@ -111,7 +110,7 @@ def sign_release(lab: Lab, release: Path) -> None:
 
 def ensure_all(lab: Lab) -> None:
     keys_dir(lab).mkdir(parents=True, exist_ok=True)
-    os.chmod(keys_dir(lab), 0o700)
+    keys_dir(lab).chmod(0o700)
     ensure_ssh_key(user_key(lab), f"goldnode lab {lab.id}")
     ensure_authority(lab)
     ensure_registry_certificate(lab)

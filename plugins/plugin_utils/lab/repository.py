@@ -9,17 +9,16 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from debian.debfile import DebFile
-
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, file_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, run, write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
+from debian.debfile import DebFile
 
 ORIGIN = "goldnode-lab"
 COMPONENT = "main"
 REVISION = "+goldnode.lab1"
-KERNEL_PACKAGE = re.compile(r"linux-(?:image|headers)-(?:unsigned-)?(\d[^\s,)]*)")
+KERNEL_PACKAGE = re.compile(r"linux-(?:image|headers|kbuild)-(\d[^\s,)-]*)")
 
 
 def repository_dir(lab: Lab, label: str) -> Path:
@@ -91,18 +90,19 @@ def name_and_version(deb: Path) -> tuple[str, str]:
 
 
 def kernels_of(package: str, depends: str) -> set[str]:
-    """Kernel releases that a package is or leads to: linux-image-6.12.107+deb13-amd64, or a metapackage that depends on it."""
+    """Kernels that a package is part of or leads to, without flavour: 6.12.107+deb13 of linux-headers-6.12.107+deb13-common."""
     return set(KERNEL_PACKAGE.findall(f"{package} {depends}"))
 
 
 def with_kernels(debs: Sequence[Path], offered: Sequence[str]) -> list[Path]:
     """All packages but those of kernels that are not offered."""
-    releases = {deb: _kernels(deb) for deb in debs}
-    unknown = set(offered) - set().union(*releases.values())
+    kernels = {deb: _kernels(deb) for deb in debs}
+    there = set().union(*kernels.values())
+    wanted = {release.rpartition("-")[0]: release for release in offered}
+    unknown = sorted(release for kernel, release in wanted.items() if kernel not in there)
     if unknown:
-        there = ", ".join(sorted(set().union(*releases.values()))) or "none"
-        raise LabError(f"offered_kernels names {', '.join(sorted(unknown))}; the lab has packages for {there}. Name some of these.")
-    return [deb for deb in debs if releases[deb] <= set(offered)]
+        raise LabError(f"offered_kernels names {', '.join(unknown)}; the lab has packages for {', '.join(sorted(there)) or 'none'}. Name some of these.")
+    return [deb for deb in debs if kernels[deb] <= set(wanted)]
 
 
 def _kernels(deb: Path) -> set[str]:
@@ -112,7 +112,7 @@ def _kernels(deb: Path) -> set[str]:
 
 def later(lab: Lab, debs: Sequence[Path], names: Sequence[str]) -> list[Path]:
     """Later lab revisions of the packages of that name, made once."""
-    into = lab.state / "packages/later"
+    into = lab.state / "later_packages"
     into.mkdir(parents=True, exist_ok=True)
     found = [deb for deb in debs if deb.name.partition("_")[0] in names]
     return [repack(deb, into) for deb in found]

@@ -8,17 +8,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, file_digest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, missing_programs, run, succeeds
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked, missing_programs, run, succeeds
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME, Lab
 
 SIZE = 60 * 2**30  # of the sparse loop file; it takes what is written
 LOOP_MAJOR = 7
@@ -69,20 +67,12 @@ def _make_loop_file(file: Path) -> None:
 
 def _mount(file: Path, where: Path) -> None:
     """Other labs may take the device between the question and the mount, so it is asked again."""
-    with _locked(Path("/run/goldnode-lab"), "loop"):
+    with locked(STATE_HOME):
         for _attempt in range(5):
             words = ["mount", "-t", "btrfs", "-o", f"loop={_free_loop_device()},compress=zstd:1,noatime", str(file), str(where)]
             if succeeds(words):
                 return
         run(words)
-
-
-@contextmanager
-def _locked(directory: Path, name: str) -> Iterator[None]:
-    directory.mkdir(parents=True, exist_ok=True)
-    with (directory / f".{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _is_btrfs(path: Path) -> bool:
@@ -126,7 +116,7 @@ def template(lab: Lab, key: str) -> Path:
 def ensure_template(lab: Lab, key: str, tar: Path, packages: list[Path]) -> bool:
     """Unpack `tar` (zstd or plain) and install `packages` into it, once per key. Safe for several callers at a time."""
     final = template(lab, key)
-    with _locked(lab.state, "templates"):
+    with locked(roots_dir(lab)):
         if final.exists():
             return False
         fresh = final.with_name(f"{final.name}.new")

@@ -78,10 +78,12 @@ class _Search:
                 return max(found, key=lambda one: (one.name == relation.name, one.origin == package.origin, self._is_preferred(one), version_key(one.version)))
         if len(owned) < len(group) or all(relation.name in TOOLS for relation in owned):
             return None
-        raise LockError(
-            f"{package.name} {package.version} needs {' | '.join(map(str, group))}, which the pool's repositories do not have; "
-            "add the repository or component that has it to package_sources.yml."
-        )
+        raise LockError(f"{package.name} {package.version} needs {' | '.join(map(str, group))}, {self._why_not(owned)}.")
+
+    def _why_not(self, owned: Iterable[Relation]) -> str:
+        if any(self.catalogue.offering(relation) for relation in owned):
+            return f"but others need {', '.join(map(str, sorted(self.learnt)))}; pin versions that belong together"
+        return "which the pool's repositories do not have; add the repository or component that has it to package_sources.yml"
 
     def _candidates(self, relation: Relation) -> list[Package]:
         return [

@@ -43,8 +43,8 @@ def matches(pin: str, version: str) -> bool:
 
 
 def nearest(pin: str, versions: Iterable[str], count: int = 4) -> list[str]:
-    """The upstream versions around a pin that is not there, in dpkg's order, at most `count`."""
-    there = sorted({upstream(version) for version in versions}, key=version_key)
+    """The versions around a pin that is not there, in dpkg's order, at most `count`."""
+    there = sorted(set(versions), key=version_key)
     below = sum(version_key(version) < version_key(pin.replace("*", "0")) for version in there)
     start = max(0, min(below - count // 2, len(there) - count))
     return there[start : start + count]
