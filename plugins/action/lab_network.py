@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import network
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import machines, network
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import STATE_DIR, LabAction, Params
 
 
@@ -17,4 +17,7 @@ class ActionModule(LabAction):
         lab = self.lab(params)
         changed = network.ensure_hub(lab)
         made = [node for node in lab.nodes if network.ensure_node(lab, node)]
+        for node in made:
+            # A machine that still runs lives in the namespace that was.
+            machines.cut_power(lab, node)
         return {"changed": changed or bool(made), "nodes": made}

@@ -11,7 +11,7 @@ import ipaddress
 import json
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import run
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import run, succeeds
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab, Network
 
 NETNS = Path("/run/netns")
@@ -44,9 +44,13 @@ def hub_commands(lab: Lab) -> list[list[str]]:
     return [["netns", "add", lab.prefix], *inside, *machine_side, *[["-n", lab.prefix, *words] for words in joined], *up]
 
 
+def _port(lab: Lab, node: str) -> str:
+    return f"node{lab.nodes[node]}"
+
+
 def node_commands(lab: Lab, node: str) -> list[list[str]]:
     """A node's namespace with eth0, its other end on the bridge."""
-    space, port = lab.namespace(node), f"node{lab.nodes[node]}"
+    space, port = lab.namespace(node), _port(lab, node)
     return [
         ["netns", "add", space],
         ["-n", space, "link", "set", "lo", "up"],
@@ -85,9 +89,16 @@ def ensure_node(lab: Lab, node: str) -> bool:
     if _complete(space, "eth0", lab.address(node)):
         return False
     _remove_namespace(space)
+    _remove_port(lab, node)
     for words in node_commands(lab, node):
         run(["ip", *words])
     return True
+
+
+def _remove_port(lab: Lab, node: str) -> None:
+    """The hub's end stays when a namespace lost its name while a machine still lived in it."""
+    if succeeds(["ip", "-n", lab.prefix, "link", "show", _port(lab, node)]):
+        run(["ip", "-n", lab.prefix, "link", "delete", _port(lab, node)])
 
 
 def _remove_namespace(space: str) -> None:

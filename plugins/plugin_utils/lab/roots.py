@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, file_digest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import cgroups
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked, missing_programs, run, succeeds
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME, Lab
 
@@ -53,6 +54,8 @@ def ensure_store(lab: Lab) -> str:
         return "copy"
     if not file.exists():
         _make_loop_file(file)
+    # Whatever still runs from an earlier mount must not write to the file beside this one.
+    cgroups.clear(lab.prefix)
     _mount(file, where)
     return "btrfs"
 

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for nvidia-cdi-hook: what a container needs done before its root is entered.
 
 It runs as a createContainer hook: in the container's mount namespace, with the node's files still in sight.

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for nvidia-container-cli: info, list, and configure, which puts GPUs into a container that is being made.
 
 Simpler than the real thing: cgroup v2 only; no requirement checks (NVIDIA_REQUIRE_*); `--load-kmods` asks nvidia-modprobe.
@@ -20,6 +19,7 @@ import nvml
 import toolkit
 
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_NOSUID, MS_NODEV, CLONE_NEWNS = 1, 32, 4096, 16384, 2, 4, 0x20000
+NO_LIBRARY = "initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory"
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -28,7 +28,7 @@ def initialised():
     try:
         return nvml.Nvml()
     except OSError as error:
-        raise toolkit.ToolkitError("initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory") from error
+        raise toolkit.ToolkitError(NO_LIBRARY) from error
     except nvml.NvmlError as error:
         raise toolkit.ToolkitError(f"initialization error: nvml error: {str(error).lower()}") from error
 
@@ -49,29 +49,32 @@ def call(function, *arguments):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def bind(source, target):
-    """A read-only bind mount on a path that may not be there yet."""
-    if os.path.isdir(source):
-        os.makedirs(target, exist_ok=True)
-    else:
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        Path(target).touch()
-    call(_libc.mount, source.encode(), target.encode(), None, MS_BIND | MS_REC, None)
-    call(_libc.mount, None, target.encode(), None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, None)
+def inside(root, path):
+    """The place of a path in the container; its folder exists afterwards."""
+    target = Path(root + path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def bind(path, root):
+    """A read-only bind mount at the same path in the container."""
+    target = inside(root, path)
+    target.mkdir(exist_ok=True) if Path(path).is_dir() else target.touch()
+    call(_libc.mount, path.encode(), bytes(target), None, MS_BIND | MS_REC, None)
+    call(_libc.mount, None, bytes(target), None, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, None)
 
 
 def copy_node(path, root):
-    """Make the host's device node in the container's /dev."""
-    node = os.stat(path)
-    target = root + path
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    os.mknod(target, stat.S_IFCHR | stat.S_IMODE(node.st_mode), node.st_rdev)
-    os.chmod(target, stat.S_IMODE(node.st_mode))
+    """Make the node's device node in the container's /dev."""
+    node = Path(path).stat()
+    target = inside(root, path)
+    os.mknod(target, stat.S_IFCHR, node.st_rdev)
+    target.chmod(stat.S_IMODE(node.st_mode))
 
 
 def allow_nodes(pid, bundle_rules, nodes):
     """Let the container's cgroup open the nodes."""
-    devices = [os.stat(path).st_rdev for path in nodes]
+    devices = [Path(path).stat().st_rdev for path in nodes]
     rules = [{"allow": True, "type": "c", "access": "rw", "major": os.major(one), "minor": os.minor(one)} for one in devices]
     device_cgroup.replace_program(device_cgroup.cgroup_of(pid), [*bundle_rules, *rules])
 
@@ -87,14 +90,14 @@ def configure(arguments):
     if arguments.load_kmods and shutil.which("nvidia-modprobe"):
         subprocess.run(["nvidia-modprobe"], stderr=subprocess.DEVNULL, check=False)
     library = initialised()
-    nodes = [path for path in toolkit.CONTROL_NODES if os.path.exists(path)] + chosen(library, arguments.device)
+    nodes = [path for path in toolkit.CONTROL_NODES if Path(path).exists()] + chosen(library, arguments.device)
     capabilities = [name for name in toolkit.CAPABILITIES if getattr(arguments, name)]
     files = [*toolkit.driver_files(library.driver_version, capabilities), toolkit.DRIVER_ANSWERS]
     allow_nodes(arguments.pid, rules_of(), nodes)
     namespace = os.open(f"/proc/{arguments.pid}/ns/mnt", os.O_RDONLY)
     call(_libc.setns, namespace, CLONE_NEWNS)
     for path in files:
-        bind(path, arguments.rootfs + path)
+        bind(path, arguments.rootfs)
     for path in nodes:
         copy_node(path, arguments.rootfs)
     subprocess.run([arguments.ldconfig.lstrip("@"), "-r", arguments.rootfs], check=True)

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for nvidia-container-runtime: changes the container's configuration at `create`, then is runc.
 
 Modes: `auto` makes a CDI specification at that moment (since 1.18), `cdi` takes the one on disk. Simpler than the
@@ -63,13 +62,13 @@ def change(bundle):
 def main(words):
     if "create" in words:
         try:
-            change(option(words, "--bundle", "-b") or os.getcwd())
+            change(option(words, "--bundle", "-b") or ".")
         except toolkit.ToolkitError as error:
             report(words, f"failed to create NVIDIA Container Runtime: {error}")
             sys.exit(1)
     if words == ["--version"]:
         print(f"NVIDIA Container Runtime version {toolkit.VERSION}", flush=True)
-    os.execvp("runc", ["runc", *words])
+    os.execvp("runc", ["runc", *words])  # noqa: S606 - becoming runc is its work
 
 
 if __name__ == "__main__":

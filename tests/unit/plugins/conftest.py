@@ -240,3 +240,10 @@ def site(tmp_path: Path, published: dict[str, Repository], pins: dict[str, Any])
     made = Site(tmp_path / "inventory", dict(published), pins)
     made.write()
     return made
+
+
+@pytest.fixture(scope="session")
+def other_key(public_folder: Path) -> Iterator[SigningKey]:
+    made = make_key(public_folder / "other-keys")
+    yield made
+    stop_agent(made)

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for the persistence daemon: sets persistence mode on every GPU and stays.
 
 Simpler than the real thing: it runs in the foreground, and what it tells the driver is one line of the lab's facts.

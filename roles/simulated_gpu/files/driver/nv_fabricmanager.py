@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for the fabric manager: initialises the fabric of an NVSwitch system and stays.
 
 Its version must be the driver's exactly (Fabric Manager User Guide). Simpler than the real thing: no topology; the

@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for nvidia-ctk: runtime configure (Docker), cdi generate, cdi list, config."""
 
 import argparse

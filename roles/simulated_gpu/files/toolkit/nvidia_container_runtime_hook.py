@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for the prestart hook that dockerd adds for `--gpus`: reads what was asked for, calls nvidia-container-cli."""
 
 import json

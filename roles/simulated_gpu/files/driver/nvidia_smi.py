@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """A stand-in for nvidia-smi: table, -L, -q, -q -x, --query-gpu and mig -lgi, from what NVML says.
 
 Texts and exit codes: nvidia-smi's manual page and outputs in public reports. Simpler than the real thing: it reads
@@ -12,14 +11,16 @@ from xml.sax.saxutils import escape
 sys.path.insert(0, "/usr/share/nvidia-ml")
 import nvml
 
-NO_LIBRARY = """NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA Display Driver is properly installed and present in your system.
+NO_LIBRARY = """NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. \
+Please make sure that the NVIDIA Display Driver is properly installed and present in your system.
 Please also try adding directory that contains libnvidia-ml.so to your system PATH."""
-NO_DRIVER = """NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.
+NO_DRIVER = """NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. \
+Make sure that the latest NVIDIA driver is installed and running.
 """
 DRIVER_NOT_LOADED, LIBRARY_MISMATCH, INVALID_ARGUMENT, NO_DEVICES = 9, 18, 2, 6
 
 
-class Failure(Exception):
+class SmiError(Exception):
     """A message for stdout and an exit code."""
 
     def __init__(self, code, text):
@@ -32,12 +33,12 @@ def initialised():
     try:
         return nvml.Nvml()
     except OSError as error:
-        raise Failure(12, NO_LIBRARY) from error
+        raise SmiError(12, NO_LIBRARY) from error
     except nvml.NvmlError as error:
         if error.code == DRIVER_NOT_LOADED:
-            raise Failure(9, NO_DRIVER) from error
+            raise SmiError(9, NO_DRIVER) from error
         version = f"\nNVML library version: {'.'.join(nvml.library_version().split('.')[:2])}" if error.code == LIBRARY_MISMATCH else ""
-        raise Failure(error.code if error.code < 255 else 255, f"Failed to initialize NVML: {error}{version}") from error
+        raise SmiError(error.code if error.code < 255 else 255, f"Failed to initialize NVML: {error}{version}") from error
 
 
 def devices_of(library):
@@ -47,9 +48,9 @@ def devices_of(library):
         try:
             found.append(library.device(index))
         except nvml.NvmlError as error:
-            raise Failure(255, f"Unable to determine the device handle for GPU{index}: {error}") from error
+            raise SmiError(255, f"Unable to determine the device handle for GPU{index}: {error}") from error
     if not found:
-        raise Failure(NO_DEVICES, "No devices were found")
+        raise SmiError(NO_DEVICES, "No devices were found")
     return found
 
 
@@ -123,7 +124,7 @@ QUERIES = {
     "ecc.errors.uncorrected.volatile.total": fact("ECC Uncorrected Volatile"),
     "remapped_rows.uncorrectable": fact("Remapped Uncorrectable"),
     "remapped_rows.pending": fact("Remapped Pending"),
-    "remapped_rows.failure": fact("Remapped Failure"),
+    "remapped_rows.failure": fact("Remapped SmiError"),
     "pcie.link.gen.current": fact("Link Generation"),
     "pcie.link.gen.max": fact("Link Generation"),
     "pcie.link.width.current": fact("Link Width"),
@@ -141,7 +142,7 @@ def query(library, devices, fields, options):
     """`--query-gpu=… --format=csv[,noheader][,nounits]`."""
     for name in fields:
         if ALIASES.get(name, name) not in QUERIES:
-            raise Failure(INVALID_ARGUMENT, f'Field "{name}" is not a valid field to query.\n')
+            raise SmiError(INVALID_ARGUMENT, f'Field "{name}" is not a valid field to query.\n')
     if "noheader" not in options:
         yield ", ".join(heading(name) for name in fields)
     for index, device in enumerate(devices):
@@ -163,7 +164,7 @@ def instances(devices):
     """`nvidia-smi mig -lgi`."""
     rows = [(index, one) for index, device in enumerate(devices) for one in device.slices()]
     if not rows:
-        raise Failure(NO_DEVICES, "No GPU instances found: Not Found" if devices[0].field("MIG Mode") == "Enabled" else "No MIG-enabled devices found.")
+        raise SmiError(NO_DEVICES, "No GPU instances found: Not Found" if devices[0].field("MIG Mode") == "Enabled" else "No MIG-enabled devices found.")
     yield "+" + "-" * 55 + "+"
     yield "| GPU instances:" + " " * 40 + "|"
     yield "| GPU   Name             Profile  Instance   Placement   |"
@@ -242,9 +243,13 @@ def log_of(device):
 
 
 def mig_of(number, one):
-    ids = [("Index", "index", str(number)), ("GPU Instance ID", "gpu_instance_id", str(one.gpu_instance))]
-    memory = [("Total", "total", f"{one.memory >> 20} MiB")]
-    return ("MIG Device", "mig_device", [*ids, ("Compute Instance ID", "compute_instance_id", str(one.compute_instance)), ("FB Memory Usage", "fb_memory_usage", memory)])
+    values = [
+        ("Index", "index", str(number)),
+        ("GPU Instance ID", "gpu_instance_id", str(one.gpu_instance)),
+        ("Compute Instance ID", "compute_instance_id", str(one.compute_instance)),
+        ("FB Memory Usage", "fb_memory_usage", [("Total", "total", f"{one.memory >> 20} MiB")]),
+    ]
+    return ("MIG Device", "mig_device", values)
 
 
 def pci_of(device):
@@ -273,7 +278,7 @@ def remapped_of(device):
         ("Correctable Error", "remapped_row_corr", "0"),
         ("Uncorrectable Error", "remapped_row_unc", device.field("Remapped Uncorrectable")),
         ("Pending", "remapped_row_pending", device.field("Remapped Pending")),
-        ("Remapping Failure Occurred", "remapped_row_failure", device.field("Remapped Failure")),
+        ("Remapping SmiError Occurred", "remapped_row_failure", device.field("Remapped SmiError")),
     ]
 
 
@@ -346,7 +351,7 @@ def lines_of(words):
     known = {"-L", "--list-gpus", "-q", "--query", "-x", "--xml-format", "mig", "-lgi"}
     wrong = [word for word in words if word not in known and not word.startswith(("--query-gpu=", "--format="))]
     if wrong:
-        raise Failure(INVALID_ARGUMENT, f"Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\nUnknown: {wrong[0]}")
+        raise SmiError(INVALID_ARGUMENT, f"Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\nUnknown: {wrong[0]}")
     library = initialised()
     devices = devices_of(library)
     if asked:
@@ -364,7 +369,7 @@ def main():
     try:
         for line in lines_of(sys.argv[1:]):
             print(line)
-    except Failure as failure:
+    except SmiError as failure:
         print(failure)
         sys.exit(failure.code)
 

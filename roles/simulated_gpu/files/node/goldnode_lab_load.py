@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """Does for a lab node what a boot does for a real one: picks the kernel, loads the GPU's driver if it loads.
 
 `goldnode-lab-load --boot` starts the kernel that the boot loader would start; without `--boot` it tries, on the kernel
@@ -31,7 +30,7 @@ VERSION_RECORD = struct.Struct("<Q56s")
 SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe"}
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """Why the kernel does not do what was asked, in its own words."""
 
 
@@ -83,7 +82,7 @@ def default_entry(grub_cfg):
     """(path of the kernel, its command line) of the first menu entry."""
     found = re.search(r"^menuentry .*?^\s*linux\s+(\S+)[ \t]*([^\n]*)", grub_cfg, re.MULTILINE | re.DOTALL)
     if not found:
-        raise Refused("error: no menu entry in /boot/grub/grub.cfg: this machine would not boot")
+        raise RefusedError("error: no menu entry in /boot/grub/grub.cfg: this machine would not boot")
     return found[1], found[2]
 
 
@@ -91,7 +90,7 @@ def kernel_image(node, path):
     """The tables of a kernel stand-in."""
     image = node.root / path.lstrip("/")
     if not image.exists():
-        raise Refused(f"error: file `{path}' not found: this machine would not boot")
+        raise RefusedError(f"error: file `{path}' not found: this machine would not boot")
     return fields(image.read_text())
 
 
@@ -254,7 +253,7 @@ def find_module(node, release, name):
 def sections(elf):
     """The sections of an ELF64 file: name -> bytes."""
     if elf[:4] != b"\x7fELF":
-        raise Refused("Invalid ELF header magic: != \x7fELF".replace("\x7f", ""))
+        raise RefusedError("Invalid ELF header magic: != \x7fELF".replace("\x7f", ""))
     offset, size, count, names = struct.unpack_from("<Q10xHHH", elf, 40)
     table = [struct.unpack_from("<II8xQQQ", elf, offset + index * size) for index in range(count)]
     text = elf[table[names][3] : table[names][3] + table[names][4]]
@@ -269,15 +268,15 @@ def read_module(path):
         info = dict(pair.decode().split("=", 1) for pair in parts[".modinfo"].split(b"\0") if b"=" in pair)
         return info, VERSION_RECORD.unpack(parts["__versions"])[0]
     except (lzma.LZMAError, KeyError, struct.error) as error:
-        raise Refused(f"module {path.name}: invalid module format ({error})") from error
+        raise RefusedError(f"module {path.name}: invalid module format ({error})") from error
 
 
 def check_module(name, info, checksum, image):
     """Raise what the kernel logs when a module was not built for it."""
     if info["vermagic"] != image["vermagic"]:
-        raise Refused(f"{name}: version magic '{info['vermagic']}' should be '{image['vermagic']}'")
+        raise RefusedError(f"{name}: version magic '{info['vermagic']}' should be '{image['vermagic']}'")
     if checksum != int(image["module_layout"], 16):
-        raise Refused(f"{name}: disagrees about version of symbol module_layout")
+        raise RefusedError(f"{name}: disagrees about version of symbol module_layout")
 
 
 def loadable(node, name):
@@ -509,10 +508,10 @@ def load_nouveau(node, profile):
 
 
 def load_nvidia(node, profile):
-    """`modprobe nvidia`: raises Refused where it fails."""
+    """`modprobe nvidia`: raises RefusedError where it fails."""
     info = loadable(node, "nvidia")
     if info is None:
-        raise Refused(f"FATAL: Module nvidia not found in directory /lib/modules/{(node.proc / 'sys/kernel/osrelease').read_text().strip()}")
+        raise RefusedError(f"FATAL: Module nvidia not found in directory /lib/modules/{(node.proc / 'sys/kernel/osrelease').read_text().strip()}")
     taken = [gpu["address"] for gpu in profile["gpus"] if bound(node, gpu["address"])]
     if taken:
         node.log(
@@ -520,11 +519,11 @@ def load_nvidia(node, profile):
             "NVRM: This can occur when another driver was loaded and",
             f"NVRM: obtained ownership of the NVIDIA device(s): {bound(node, taken[0])}.",
         )
-        raise Refused("ERROR: could not insert 'nvidia': No such device")
+        raise RefusedError("ERROR: could not insert 'nvidia': No such device")
     reason = gpu_refusal(profile, info)
     if reason:
         log_refusal(node, profile, reason)
-        raise Refused("ERROR: could not insert 'nvidia': No such device")
+        raise RefusedError("ERROR: could not insert 'nvidia': No such device")
     start_driver(node, profile, info)
 
 
@@ -558,7 +557,7 @@ def boot(node, boot_id):
             continue
         try:
             load(node, profile)
-        except Refused as refusal:
+        except RefusedError as refusal:
             node.log(*[str(refusal)] if not str(refusal).startswith("ERROR") else [])
 
 
@@ -573,13 +572,13 @@ def load_now(node):
         return
     profile = hardware(node)
     if not profile["count"]:
-        raise Refused("ERROR: could not insert 'nvidia': No such device")
+        raise RefusedError("ERROR: could not insert 'nvidia': No such device")
     try:
         load_nvidia(node, profile)
-    except Refused as refusal:
+    except RefusedError as refusal:
         if not str(refusal).startswith(("ERROR", "FATAL")):
             node.log(str(refusal))
-            raise Refused(f"ERROR: could not insert 'nvidia': Invalid argument ({refusal})") from refusal
+            raise RefusedError(f"ERROR: could not insert 'nvidia': Invalid argument ({refusal})") from refusal
         raise
 
 
@@ -598,7 +597,7 @@ def main(words):
             unload(node)
         else:
             load_now(node)
-    except Refused as refusal:
+    except RefusedError as refusal:
         raise SystemExit(f"goldnode-lab-load: {refusal}") from refusal
 
 
