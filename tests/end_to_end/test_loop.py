@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import state_dir
 
 from . import demo
