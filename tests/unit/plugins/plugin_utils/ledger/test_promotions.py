@@ -10,7 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import Prom
 from ledger_builders import Pool, judge
 from sqlalchemy import event, select, update
 
-SPAWN = multiprocessing.get_context("spawn")
+FORK = multiprocessing.get_context("fork")
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def _promote_and_die(state_dir, now):
 
 def test_a_promoter_killed_between_intent_and_commit_leaves_stable_alone(ready):
     stable = ready.channels()["stable"]
-    worker = SPAWN.Process(target=_promote_and_die, args=(ready.state_dir, ready.now))
+    worker = FORK.Process(target=_promote_and_die, args=(ready.state_dir, ready.now))
     worker.start()
     worker.join()
     assert worker.exitcode == -signal.SIGKILL
@@ -129,8 +129,8 @@ def _promote(state_dir, now, barrier, results):
 
 
 def test_of_promoters_at_once_exactly_one_wins(ready):
-    barrier, results = SPAWN.Barrier(3), SPAWN.Queue()
-    workers = [SPAWN.Process(target=_promote, args=(ready.state_dir, ready.now, barrier, results)) for _ in range(3)]
+    barrier, results = FORK.Barrier(3), FORK.Queue()
+    workers = [FORK.Process(target=_promote, args=(ready.state_dir, ready.now, barrier, results)) for _ in range(3)]
     for worker in workers:
         worker.start()
     outcomes = sorted(results.get(timeout=60) for _ in workers)

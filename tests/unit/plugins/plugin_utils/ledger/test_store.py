@@ -70,7 +70,7 @@ def _write_many(state_dir):
 
 
 def test_writers_in_four_processes_make_one_chain(tmp_path):
-    workers = [multiprocessing.get_context("spawn").Process(target=_write_many, args=(tmp_path,)) for _ in range(4)]
+    workers = [multiprocessing.get_context("fork").Process(target=_write_many, args=(tmp_path,)) for _ in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
