@@ -29,9 +29,13 @@ def make(lab_id: str, source: Path, pools: list[str]) -> tuple[identity.Lab, lis
 
 def described(lab: identity.Lab, nodes: list[inventory.Node]) -> dict[str, Any]:
     listed = [{"name": node.name, "pool": node.pool, "address": lab.address(node.name), "profile": node.profile} for node in nodes]
-    places = {"inventory": str(inventory.inventory_dir(lab) / "hosts.yml"), "ssh_config": str(inventory.ssh_config_path(lab))}
+    places = {
+        "authority": str(keys.authority(lab)),
+        "inventory": str(inventory.inventory_dir(lab) / "hosts.yml"),
+        "ssh_config": str(inventory.ssh_config_path(lab)),
+    }
     urls = {"hub": lab.hub, "registry": lab.registry, "repository_uri": lab.repository_uri, "subnet": lab.subnet}
-    return {"id": lab.id, "state_dir": str(lab.state), "nodes": listed, **places, **urls}
+    return {"id": lab.id, "environment": inventory.ENVIRONMENT, "state_dir": str(lab.state), "nodes": listed, **places, **urls}
 
 
 PLAYBOOKS = {"present": "create_lab", "absent": "destroy_lab"}

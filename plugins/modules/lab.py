@@ -55,8 +55,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 lab:
-  description: The lab's C(id) and C(state_dir); with O(state=present) also C(nodes) (name, pool, address, profile), C(inventory), C(ssh_config), C(hub),
-    C(registry), C(repository_uri) and C(subnet).
+  description: The lab's C(id) and C(state_dir); with O(state=present) also C(nodes) (name, pool, address, profile), C(environment),
+    C(inventory), C(ssh_config), C(authority), C(hub), C(registry), C(repository_uri) and C(subnet).
   type: dict
   returned: success
   sample: {id: 3f9a1c, state_dir: /var/lib/goldnode-lab/3f9a1c, subnet: 10.88.1.0/24}

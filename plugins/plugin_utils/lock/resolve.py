@@ -90,8 +90,9 @@ def _subjects(pins: Mapping[str, Any]) -> list[str]:
 
 
 def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
-    """The kernel release that must run; its packages carry it in their names."""
-    releases = [name.removeprefix("linux-image-") for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
+    """The kernel release that must run; its packages carry it in their names (a name without a number is a metapackage)."""
+    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
+    releases = [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
     found = [release for release in releases if (fnmatchcase(release, pin) if is_range(pin) else release == pin)]
     if not found:
         raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 import yaml
@@ -101,7 +102,9 @@ GROUPS = {"lab_a10": ["c1", "b1", "p1"], "lab_a10_canary": ["c1"], "lab_a10_base
 def act(site, groups=GROUPS, **arguments):
     """The action alone, as a task would call it."""
     task = Task.load({"name": "Lock", "goldnode.gpu.stack_lock": arguments})
-    action = ActionModule(task=task, connection=None, play_context=PlayContext(), loader=DataLoader(), templar=Templar(DataLoader()), shared_loader_obj=None)
+    action = ActionModule(
+        task=task, connection=MagicMock(), play_context=PlayContext(), loader=DataLoader(), templar=Templar(DataLoader()), shared_loader_obj=None
+    )
     return action.run(task_vars={"groups": groups, "ansible_inventory_sources": [str(site.inventory / "hosts.yml")]})
 
 

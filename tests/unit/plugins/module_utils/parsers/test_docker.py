@@ -40,8 +40,6 @@ def test_a_text_without_any_known_line_says_nothing():
     assert docker.info("something else") is None
 
 
-@pytest.mark.parametrize(
-    ("printed", "upstream"), [("26.1.5+dfsg1", "26.1.5"), ("v1.7.24~ds1-6", "1.7.24"), ("550.163.01-1+goldnode.lab", "550.163.01"), ("odd", "odd")]
-)
+@pytest.mark.parametrize(("printed", "upstream"), [("26.1.5+dfsg1", "26.1.5"), ("v1.7.24~ds1-6", "1.7.24"), ("550.163.01-1+x", "550.163.01"), ("odd", "odd")])
 def test_a_version_is_compared_without_what_the_distribution_adds(printed, upstream):
     assert docker.upstream(printed) == upstream

@@ -10,12 +10,12 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.linux import 
     [
         # lspci -nnk of pciutils 3.9, with and without domain and names
         (
-            "01:00.0 3D controller [0302]: NVIDIA Corporation GA102GL [A10] [10de:2236] (rev a1)",
-            ("0000:01:00.0", "0302", "10de:2236", "NVIDIA Corporation GA102GL [A10]"),
+            "01:00.0 3D controller [0302]: NVIDIA GA102GL [A10] [10de:2236] (rev a1)",
+            ("0000:01:00.0", "0302", "10de:2236", "NVIDIA GA102GL [A10]"),
         ),
         (
-            "0001:0f:00.0 VGA compatible controller [0300]: NVIDIA Corporation Device [10de:2901]",
-            ("0001:0f:00.0", "0300", "10de:2901", "NVIDIA Corporation Device"),
+            "0001:0f:00.0 VGA compatible controller [0300]: NVIDIA Device [10de:2901]",
+            ("0001:0f:00.0", "0300", "10de:2901", "NVIDIA Device"),
         ),
         ("0000:17:00.0 [0302]: [10de:2236]", ("0000:17:00.0", "0302", "10de:2236", "")),
     ],
@@ -84,7 +84,7 @@ def test_the_default_kernel_is_the_one_that_the_boot_loader_will_start(grub, gru
         ("install nouveau /bin/false", True),
         ("# blacklist nouveau\n", False),
         ("blacklist nouveaux\n", False),
-        ("alias nouveau off", False),
+        ("alias x", False),
     ],
 )
 def test_only_a_real_block_keeps_nouveau_out(text, blocked):

@@ -37,7 +37,8 @@ def test_pci_addresses_of_nvml_and_kernel_are_the_same(printed):
 
 
 def test_mig_devices_belong_to_their_gpu():
-    text = "GPU 0: NVIDIA A100 (UUID: GPU-1a)\n  MIG 1g.10gb     Device  0: (UUID: MIG-1)\n  MIG 3g.40gb     Device  1: (UUID: MIG-2)\nGPU 1: NVIDIA A100 (UUID: GPU-2b)\n"
+    slices = "  MIG 1g.10gb     Device  0: (UUID: MIG-1)\n  MIG 3g.40gb     Device  1: (UUID: MIG-2)\n"
+    text = f"GPU 0: NVIDIA A100 (UUID: GPU-1a)\n{slices}GPU 1: NVIDIA A100 (UUID: GPU-2b)\n"
     assert nvidia.mig_profiles(text) == (("1g.10gb", "3g.40gb"), ())
     assert nvidia.listed_gpus(text) == (("NVIDIA A100", "GPU-1a"), ("NVIDIA A100", "GPU-2b"))
 
@@ -59,10 +60,7 @@ def test_tools_tell_their_version(text, version):
 SPEC = {
     "cdiVersion": "0.5.0",
     "kind": "nvidia.com/gpu",
-    "devices": [
-        {"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}},
-        {"name": "all", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}},
-    ],
+    "devices": [{"name": name, "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}} for name in ("0", "all")],
     "containerEdits": {
         "deviceNodes": [{"path": "/dev/nvidiactl"}],
         "hooks": [{"hookName": "createContainer", "path": "/usr/bin/nvidia-cdi-hook", "args": ["nvidia-cdi-hook", "create-symlinks"]}],
