@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.repository import ORIGIN
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import upstream
 
 Tree = dict[str, Any]
 ENVIRONMENT = "lab"
@@ -134,13 +134,8 @@ def trust(lab: Lab, fingerprint: str) -> Tree:
     return {"goldnode_trust": {"repositories": {"lab": key}, "signers": {}, "approvers": {}}}
 
 
-def upstream(version: str) -> str:
-    """The number that the program prints: 26.1.5 of 26.1.5+dfsg1-9+deb13u1+b1."""
-    return re.split(r"[+~-]", version.partition(":")[2] or version, maxsplit=1)[0]
-
-
 def engine_pins(versions: Mapping[str, str]) -> Tree:
-    """From package name -> package version, as the archive had them."""
+    """From package name -> package version, as the archive had them; pinned is the number that the program prints."""
     return {"version": upstream(versions["docker.io"]), "containerd": upstream(versions["containerd"]), "runc": upstream(versions["runc"])}
 
 
