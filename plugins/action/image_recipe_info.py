@@ -11,6 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.image_recipe import build_key, recipe_digest, settings_of, source_of
 
+ARGUMENTS = {"base": "path", "lock_digest": "str", "host": "str"}
 COLLECTION = Path(__file__).resolve().parents[2]
 
 
@@ -22,9 +23,9 @@ class ActionModule(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
-        variables = task_vars or {}
-        _, arguments = self.validate_argument_spec({"base": {"type": "path", "required": True}, "lock_digest": {"type": "str", "required": True}})
-        settings = {name: self._templar.template(variables[name]) for name in settings_of(variables)}
+        _, arguments = self.validate_argument_spec({name: {"type": kind, "required": True} for name, kind in ARGUMENTS.items()})
+        variables = (task_vars or {})["hostvars"][arguments["host"]]
+        settings = {name: variables[name] for name in settings_of(variables)}
         try:
             recipe = recipe_digest(COLLECTION, Path(arguments["base"]), settings)
         except FileNotFoundError as error:

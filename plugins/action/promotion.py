@@ -27,6 +27,7 @@ def _described(standing: promotions.Standing) -> dict[str, Any]:
         "release_state": release.state,
         "risk": release.risk,
         "promoted": release.state == states.PROMOTED,
+        "outcome": "pass" if release.state in (states.PROMOTED, states.READY) else "blocked",
         "guards": [guard.as_dict() for guard in standing.guards],
         "screen": screen.lines(standing.view, standing.guards),
     }

@@ -12,8 +12,9 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import release
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, screen
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
 
 def _register_environment(call: Call) -> dict[str, Any]:
@@ -23,11 +24,8 @@ def _register_environment(call: Call) -> dict[str, Any]:
 def _register(call: Call) -> dict[str, Any]:
     lock = _checked_lock(call)
     numbers = policy.complete(call.params["policy"], f"promotion policy of pool {call.pool} (group_vars/{call.pool}/promotion.yml)")
-    _check_image(call)
-    release, changed = releases.register(
-        call.ledger, call.environment, lock, call.params["image_digest"], numbers, call.now, emergency=call.params["emergency"]
-    )
-    return {"changed": changed, **_described(release)}
+    release, changed = releases.register(call.ledger, call.environment, lock, _checked_image(call, lock), numbers, call.now, emergency=call.params["emergency"])
+    return {"changed": changed, "outcome": "pass", **_described(release), "screen": screen.release_lines(release, changed)}
 
 
 def _read(call: Call) -> dict[str, Any]:
@@ -45,11 +43,22 @@ def _checked_lock(call: Call) -> dict[str, Any]:
     return lock
 
 
-def _check_image(call: Call) -> None:
+def _checked_image(call: Call, lock: dict[str, Any]) -> str:
+    """The digest of the image: the given one or the newest of this lock; whole in the store, and built from this lock."""
+    store = ImageStore(call.ledger.path.parent)
+    build = f"build it: ansible-playbook goldnode.gpu.build_image -e pool={call.pool}"
     try:
-        ImageStore(call.ledger.path.parent).path(call.params["image_digest"])
+        record = store.record_of(call.params["image_digest"]) if call.params["image_digest"] else store.newest_of_lock(lock["digest"])
+        if record is None:
+            raise PromotionError(f"{store.root} has no image of pool {call.pool} that was built from lock {short(lock['digest'])}; {build}")
+        if record["lock_digest"] != lock["digest"]:
+            raise PromotionError(
+                f"image {short(record['image_digest'])} was built from lock {short(record['lock_digest'])}, not from {short(lock['digest'])}; {build}"
+            )
+        store.path(record["image_digest"])
     except StoreError as error:
-        raise PromotionError(f"image {call.params['image_digest']} of pool {call.pool}: {error}") from error
+        raise PromotionError(str(error)) from error
+    return str(record["image_digest"])
 
 
 def _described(release: Release) -> dict[str, Any]:
@@ -75,7 +84,7 @@ class ActionModule(LedgerAction):
         "emergency": {"type": "bool", "default": False},
     }
     REQUIRED_IF: ClassVar[list[tuple[str, str, list[str]]]] = [
-        ("state", "registered", ["pool", "lock_file", "image_digest", "policy"]),
+        ("state", "registered", ["pool", "lock_file", "policy"]),
         ("state", "read", ["pool"]),
     ]
     HANDLERS: ClassVar[dict[str, Handler]] = {"environment": _register_environment, "registered": _register, "read": _read}

@@ -11,6 +11,9 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import slots
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction, judge
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.holder import holder_of, is_alive
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.rows import Key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import results, screen
+
+OUTCOMES = {results.PASS: "pass", results.PASS_WITH_FLAKE: "pass", results.FAIL: "fail", results.FAIL_FAST: "fail"}
 
 
 def _open(call: Call) -> dict[str, Any]:
@@ -20,7 +23,8 @@ def _open(call: Call) -> dict[str, Any]:
 
 
 def _close(call: Call) -> dict[str, Any]:
-    return slots.close_slot(call.ledger, Key(call.environment, call.pool, call.params["slot"]), call.now, judge)
+    closed = slots.close_slot(call.ledger, Key(call.environment, call.pool, call.params["slot"]), call.now, judge)
+    return {**closed, "outcome": OUTCOMES.get(closed["result"], "inconclusive"), "screen": screen.slot_lines(call.pool, closed)}
 
 
 def _provisioned(call: Call) -> dict[str, Any]:

@@ -103,8 +103,9 @@ def _kernels(root: Path) -> list[str]:
 
 
 def _modules(module: AnsibleModule, root: Path, kernel: str) -> dict[str, dict[str, Any]]:
-    files = {path.name.split(".")[0]: path for path in (root / "lib/modules" / kernel).rglob("nvidia*.ko*")}
-    return {name: module_facts(module.run_command(["modinfo", str(path)], check_rc=True)[1]) for name, path in files.items()}
+    """Facts by module name. The root's own modinfo reads them: the controller may have none, or one that cannot decompress them."""
+    files = {path.name.split(".")[0]: path.relative_to(root) for path in (root / "lib/modules" / kernel).rglob("nvidia*.ko*")}
+    return {name: module_facts(module.run_command(["chroot", str(root), "modinfo", f"/{path}"], check_rc=True)[1]) for name, path in files.items()}
 
 
 def _configuration(root: Path) -> dict[str, str]:

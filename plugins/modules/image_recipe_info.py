@@ -12,7 +12,7 @@ version_added: "0.1.0"
 description:
   - Digests the base root, the roles and modules of this collection that make an image, and the variables of the pool that set them.
   - Together with the digest of the lock this is the key under which M(goldnode.gpu.image_store) remembers a build.
-  - The work is done on the controller, whatever host the task runs for; the variables are those of that host.
+  - The work is done on the controller, whatever host the task runs for.
 options:
   base:
     description: The tar of the base root.
@@ -20,6 +20,10 @@ options:
     required: true
   lock_digest:
     description: The digest of the lock.
+    type: str
+    required: true
+  host:
+    description: The host whose variables set the roles, a member of the pool.
     type: str
     required: true
 author:
@@ -38,6 +42,7 @@ EXAMPLES = r"""
   goldnode.gpu.image_recipe_info:
     base: "{{ image_build_base }}"
     lock_digest: "{{ goldnode_stack.digest }}"
+    host: goldnode-builder
   register: recipe
 """
 

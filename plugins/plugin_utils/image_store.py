@@ -94,6 +94,12 @@ class ImageStore:
                 return record
         raise StoreError(f"{self.root} has no record of a build of {image_digest}; build it here: ansible-playbook goldnode.gpu.build_image -e pool=<pool>")
 
+    def newest_of_lock(self, lock_digest: str) -> dict[str, Any] | None:
+        """The record of the last build from a lock, None where there was none."""
+        paths = sorted(self.root.glob("builds/*.json"), key=lambda path: path.stat().st_mtime_ns)
+        records: list[dict[str, Any]] = [json.loads(path.read_text()) for path in paths]
+        return next((record for record in reversed(records) if record.get("lock_digest") == lock_digest), None)
+
     def _blob(self, digest: str) -> Path:
         hexadecimal = _hexadecimal(digest)
         return self.root / "sha256" / hexadecimal[:2] / hexadecimal[2:]

@@ -28,6 +28,12 @@ RESTART = "systemctl restart docker"
 
 START_ERRORS = (
     StartError(
+        r"^killed after (?P<what>[\d.]+ s)",
+        "The container did not end within {what}: the engine or the driver hangs.",
+        "Look at both without a container: docker info; nvidia-smi.",
+        "plugins/module_utils/probe.py",
+    ),
+    StartError(
         r"unresolvable CDI devices (?P<what>[^\n]*?[^\n:.])[.:]?(?:$|\s)",
         "No CDI specification that the engine reads has {what}.",
         REFRESH,

@@ -177,4 +177,4 @@ def devices_are_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
     wrong = [problem for run, seen in reports if (problem := devices_against_host(run, seen, host))]
     if wrong:
         return failed(f"the host's devices {', '.join(sorted(host.uuids))}", "; ".join(wrong))
-    return passed(f"{len(host.uuids)} devices by {', '.join(run.label for run, _ in reports)}")
+    return passed(f"{', '.join(sorted(host.uuids))} by {', '.join(run.label for run, _ in reports)}")

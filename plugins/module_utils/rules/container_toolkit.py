@@ -72,7 +72,7 @@ def one_version(facts: Facts, wanted: Wanted) -> Outcome:
     cause="There is no CDI spec for the GPUs: it was not generated, or the refresh at boot ran before the driver was loaded.",
     fix=REFRESH,
     verify="nvidia-ctk cdi list names nvidia.com/gpu=all.",
-    source="NVIDIA Container Toolkit, CDI support; toolkit behaviour seen on 1.20.0",
+    source="NVIDIA Container Toolkit, CDI support; seen with 1.20.0",
 )
 def cdi_spec_present(facts: Facts, wanted: Wanted) -> Outcome:
     """A CDI spec offers the GPUs"""
@@ -117,7 +117,7 @@ def cdi_spec_is_of_driver(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The device nodes that the CDI spec names are not those of the host.",
     fix=REFRESH,
     verify="Each /dev/nvidia* path in the spec exists, and each GPU's node is in the spec.",
-    source="Seen with Docker 26.1.5 (lab facts, section 3)",
+    source="Seen with Docker 26.1.5 on lab nodes, 2026-11-30",
 )
 def cdi_spec_devices(facts: Facts, wanted: Wanted) -> Outcome:
     """The CDI spec names the GPU nodes that the host has"""

@@ -72,7 +72,7 @@ def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "engine.containerd_version",
     layer=ENGINE,
-    probes=("docker_version", "containerd_version"),
+    probes=("docker_version",),
     symptom="Containers start or stop differently than on the pool's other nodes.",
     cause="containerd is not of the pinned version, or was not restarted after its upgrade.",
     fix=packages.PROVISION,
@@ -81,8 +81,7 @@ def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def containerd_version(facts: Facts, wanted: Wanted) -> Outcome:
     """containerd has the pinned version"""
-    observed = (facts.docker_versions or {}).get("containerd") or tool_version(facts.bundle.text("containerd_version") or "")
-    return _equals_upstream(observed, wanted.pin("docker", "containerd"))
+    return _equals_upstream((facts.docker_versions or {}).get("containerd"), wanted.pin("docker", "containerd"))
 
 
 @rule(
@@ -98,7 +97,8 @@ def containerd_version(facts: Facts, wanted: Wanted) -> Outcome:
 def runc_version(facts: Facts, wanted: Wanted) -> Outcome:
     """runc has the pinned version"""
     engine = wanted.pin("container_engine")
-    observed = (facts.docker_versions or {}).get("runc") or tool_version(facts.bundle.text("runc_version") or "")
+    by_docker = (facts.docker_versions or {}).get("runc")
+    observed = by_docker if engine == "docker" else tool_version(facts.bundle.text("runc_version") or "")
     return _equals_upstream(observed, wanted.pin(engine, "runc") if engine else None)
 
 

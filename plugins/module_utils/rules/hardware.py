@@ -21,7 +21,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
     cause="A GPU is not on the PCI bus: it fell off the bus, its riser or power is loose, the firmware has disabled the slot, or it is passed to a guest.",
     fix="Power the node off completely and on again; if the GPU stays away, reseat or replace it. Or correct a wrong count in pins.yml, and lock again.",
     verify="lspci -d 10de: | grep -E '0300|0302|3D|VGA' lists as many GPUs as are pinned.",
-    source="goldnode design: seven of eight GPUs is a failure (coverage C13)",
+    source="coverage C13: seven of eight GPUs is a failure",
 )
 def gpu_count(facts: Facts, wanted: Wanted) -> Outcome:
     """The node has exactly as many GPUs on PCI as its pool pins"""
@@ -48,7 +48,7 @@ def gpu_model(facts: Facts, wanted: Wanted) -> Outcome:
     """Each pinned GPU model is there in its number"""
     if wanted.pin("gpus") is None:
         return not_applicable("nothing is pinned")
-    if facts.pci_gpus is None:
+    if facts.pci_gpus is None or not facts.bundle.complete("lspci_nnk"):
         return unknown()
     found = {pin["model"]: sum(gpus.is_model(pin["model"], gpu.identifier, gpu.name) for gpu in facts.pci_gpus) for pin in wanted.pin("gpus")}
     seen = ", ".join(gpus.product(gpu.identifier, gpu.name) for gpu in facts.pci_gpus) or "no GPU on PCI"

@@ -16,13 +16,18 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.module_utils import judge as judging
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import write_atomically
 
 STATE_DIR = "/var/lib/goldnode"
 COMMON: dict[str, Any] = {
     "pool": {"type": "str"},
     "environment": {"type": "str"},
     "state_dir": {"type": "path"},
+    "report_dir": {"type": "path"},
 }
+
+# Ansible's own, what stands beside the body, and what the spool holds anyway.
+NOT_REPORTED = frozenset({"changed", "outcome", "message", "screen", "stacks", "expected"})
 
 
 @dataclass(frozen=True)
@@ -33,7 +38,6 @@ class Call:
     ledger: Ledger
     environment: str
     now: datetime
-    task_vars: Mapping[str, Any]
 
     @property
     def pool(self) -> str:
@@ -62,11 +66,28 @@ class LedgerAction(ActionBase):  # type: ignore[misc]
         _, checked = self.validate_argument_spec({"state": state, **COMMON, **self.ARGUMENTS}, required_if=self.REQUIRED_IF)
         # core's tagged values become plain ones: what the ledger holds and digests is JSON
         params = json.loads(json.dumps(checked))
-        ledger = Ledger(Path(self._setting(params, variables, "state_dir") or STATE_DIR))
         try:
-            return self.HANDLERS[params["state"]](Call(params, ledger, self._environment(params, variables), datetime.now(timezone.utc), variables))
+            result = self.HANDLERS[params["state"]](self._call(params, variables))
         except PromotionError as error:
+            self._report(params, {"outcome": "fail", "message": str(error)})
             raise AnsibleActionFail(str(error)) from error
+        self._report(params, result)
+        return result
+
+    def _call(self, params: Mapping[str, Any], variables: Mapping[str, Any]) -> Call:
+        ledger = Ledger(Path(self._setting(params, variables, "state_dir") or STATE_DIR))
+        return Call(params, ledger, self._environment(params, variables), datetime.now(timezone.utc))
+
+    def _report(self, params: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        """Writes what has an outcome to result.json, and shows what has a screen as it is: through debug its columns would be folded."""
+        if params["report_dir"] and "outcome" in result:
+            subject = type(self).__module__.rpartition(".")[2]
+            head = {"schema": f"goldnode.{subject}/v1", "pool": params["pool"]}
+            said = {name: result[name] for name in ("outcome", "message") if name in result}
+            body = {name: value for name, value in result.items() if name not in NOT_REPORTED}
+            write_atomically(Path(params["report_dir"]) / "result.json", json.dumps({**head, **said, subject: body}, indent=2) + "\n")
+        if "screen" in result:
+            self._display.display("\n" + "\n".join(result["screen"]) + "\n")
 
     def _environment(self, params: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
         name = self._setting(params, variables, "environment")

@@ -67,6 +67,11 @@ def _update(repository: Repository, architecture: str, folder: Path, sources: Pa
         "Dir::State::status": folder / "status",
         "Dir::Cache": folder / "cache",
         "APT::Architecture": architecture,
+        # the machine's own configuration may be looser than a lock can be
+        "Acquire::Check-Valid-Until": "true",
+        "Acquire::Check-Date": "true",
+        "Acquire::AllowInsecureRepositories": "false",
+        "Acquire::AllowWeakRepositories": "false",
         "Acquire::Languages": "none",
         "Acquire::GzipIndexes": "false",
         "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",

@@ -139,10 +139,10 @@ def read_pins(path: Path, pool: str, ranges: bool = False) -> dict[str, Any]:
     pins = read_mapping(path, "goldnode_pins")
     found = problems(pins, ranges)
     if found:
-        raise LockError(f"pins.yml of pool {pool} ({path}): " + "; ".join(found) + _advice(pins, pool) + ".")
+        raise LockError(f"pins.yml of pool {pool} ({path}): " + "; ".join(found) + _advice(pins, pool))
     return dict(pins)
 
 
 def _advice(pins: Any, pool: str) -> str:
     floats = isinstance(pins, Mapping) and not sentences(pins, SCHEMA) and any(is_range(version) for _, version in versions(pins))
-    return f": ansible-playbook goldnode.gpu.lock_stack -e pool={pool}" if floats else ""
+    return f": ansible-playbook goldnode.gpu.lock_stack -e pool={pool}" if floats else "."

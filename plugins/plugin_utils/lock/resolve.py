@@ -8,7 +8,6 @@ import copy
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES, read_pins
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import read_repositories
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, matches, nearest, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, upstream, version_key
 
 RESOLVABLE = ("debian", "ubuntu")
 
@@ -90,9 +89,10 @@ def _subjects(pins: Mapping[str, Any]) -> list[str]:
 
 
 def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
-    """The kernel release that must run; its packages carry it in their names."""
-    releases = [name.removeprefix("linux-image-") for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
-    found = [release for release in releases if (fnmatchcase(release, pin) if is_range(pin) else release == pin)]
+    """The kernel release that must run; its packages carry it in their names (a name without a number is a metapackage)."""
+    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
+    releases = [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
+    found = [release for release in releases if kernel_matches(pin, release)]
     if not found:
         raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')
     return max(found, key=version_key)
@@ -113,6 +113,9 @@ def _facts(pins: Mapping[str, Any]) -> dict[str, str]:
 
 def _settle(subject: str, pins: dict[str, Any], catalogue: Catalogue) -> list[Package]:
     """The root packages of a subject; ranges in `pins` become what was chosen."""
+    if subject == "fabric_manager":
+        # both were written alike; where that was a range, the driver's choice holds
+        pins[subject]["version"] = pins["nvidia_driver"]["version"]
     facts = _facts(pins)
     offers = [_Offer(family, facts, pins, catalogue) for family in families_for(subject, facts)]
     for offer in offers:
@@ -122,7 +125,7 @@ def _settle(subject: str, pins: dict[str, Any], catalogue: Catalogue) -> list[Pa
                 return found
     if not offers:
         raise LockError(f"{subject}: no packages are known for {facts['distribution']} with {facts['modules']} modules and build {facts['build']}.")
-    raise LockError(f"{max(offers, key=_Offer.present).missing()}. Write one of these, or add the repository that has it to package_sources.yml.")
+    raise LockError(f"{max(offers, key=_Offer.nearness).missing()}. Write one of these, or add the repository that has it to package_sources.yml.")
 
 
 class _Offer:
@@ -142,7 +145,7 @@ class _Offer:
         settled: dict[str, str] = {}
         for pin in dict.fromkeys(root.pin for root, _, _ in self.roots):
             group = [(root, [one for one in packages if one.origin == origin]) for root, packages, _ in self.roots if root.pin == pin]
-            chosen = _newest(group) if pin is None else _at_one_version(group, self._pinned(pin))
+            chosen = _newest(group, found) if pin is None else _at_one_version(group, self._pinned(pin))
             if chosen is None:
                 return None
             found += chosen
@@ -160,26 +163,28 @@ class _Offer:
     def _matching(self, root: Root, packages: list[Package]) -> list[Package]:
         return packages if root.pin is None else [one for one in packages if matches(self._pinned(root.pin), one.version)]
 
-    def present(self) -> tuple[int, int]:
-        """How near this family is: required packages at the pinned version, and at any."""
+    def nearness(self) -> tuple[int, int]:
+        """How much of this family is there: fewest packages absent altogether, then most at the pinned version."""
         required = [(root, packages) for root, packages, _ in self.roots if root.required]
-        return sum(bool(self._matching(*one)) for one in required), sum(bool(packages) for _, packages in required)
+        return -sum(not packages for _, packages in required), sum(bool(self._matching(*one)) for one in required)
 
     def missing(self) -> str:
-        """What is pinned and what there is instead, for each required package that is not there."""
-        texts = []
+        """What is pinned and what there is instead, for the first required package of each pin that is not there."""
+        texts: dict[str | None, str] = {}
         for root, packages, name in self.roots:
             if root.required and not self._matching(root, packages):
-                wanted = f'{root.pin} is "{self._pinned(root.pin)}"' if root.pin else "also needed"
-                there = nearest(self._pinned(root.pin) if root.pin else "0", [one.version for one in packages])
-                texts.append(f"{wanted}: the pool's repositories have {name} {_listed(there)}")
-        return "; ".join(texts) or f"{self.roots[0][2]} and what belongs to it are not there at one version from one origin"
+                wanted = f'{root.pin} is "{self._pinned(root.pin)}"' if root.pin else "needed too"
+                there = nearest(self._pinned(root.pin) if root.pin else "0", [one.upstream for one in packages])
+                texts.setdefault(root.pin, f"{wanted}: the pool's repositories have {name} {_listed(there)}")
+        return "; ".join(texts.values()) or f"{self.roots[0][2]} and what belongs to it are not there at one version from one origin"
 
 
-def _newest(group: Sequence[tuple[Root, list[Package]]]) -> list[Package] | None:
+def _newest(group: Sequence[tuple[Root, list[Package]]], pinned: Sequence[Package]) -> list[Package] | None:
+    """The highest version of each, but that of the pinned packages of the family where there is one."""
     if any(root.required and not packages for root, packages in group):
         return None
-    return [packages[0] for _, packages in group if packages]
+    upstreams = {package.upstream for package in pinned}
+    return [next((one for one in packages if one.upstream in upstreams), packages[0]) for _, packages in group if packages]
 
 
 def _at_one_version(group: Sequence[tuple[Root, list[Package]]], pin: str) -> list[Package] | None:

@@ -48,7 +48,7 @@ def streak(view: View) -> Guard:
     """G2: so many qualifying slots, no failure between them."""
     count, bound = len(history.streak(view.slots, view.policy)), view.policy.streak
     earliest = slot_start(view.now, view.policy.slot_s) + timedelta(seconds=(bound - count) * view.policy.slot_s)
-    needs = f"{bound - count} more passing slots, earliest {text_of(earliest)}"
+    needs = f"{_more(bound - count, 'passing slot')}, earliest {text_of(earliest)}"
     return _guard("G2", "streak", count >= bound, f"{count} of {bound}", f"{bound} slots ({view.release.risk})", needs)
 
 
@@ -66,7 +66,7 @@ def coverage(view: View) -> Guard:
     passed = {node.node for node in history.clean_runs(history.streak(view.slots, view.policy))}
     models, bound = models_of(view.release), view.policy.coverage
     value = ", ".join(f"{model}: {len(passed)} of {bound}" for model in models) or "no GPU model is locked"
-    needs = f"{bound - len(passed)} more canaries with a passing slot"
+    needs = _more(bound - len(passed), "canary with a passing slot", "canaries with a passing slot")
     return _guard("G5", "coverage", bool(models) and len(passed) >= bound, value, f"{bound} canaries for each GPU model", needs)
 
 
@@ -177,3 +177,7 @@ def _answer_problems(view: View) -> list[str]:
 
 def _guard(number: str, name: str, met: bool, value: str, bound: str, needs: str) -> Guard:
     return Guard(number, name, MET if met else UNMET, value, bound, "ok" if met else needs)
+
+
+def _more(count: int, one: str, several: str | None = None) -> str:
+    return f"1 more {one}" if count == 1 else f"{count} more {several or one + 's'}"

@@ -103,7 +103,9 @@ def slot_result(nodes: Sequence[NodeResult], policy: Policy) -> tuple[str, str]:
     answered = sum(node.result in PASSING for node in canaries)
     if result in PASSING and answered < policy.coverage:
         return INCONCLUSIVE, f"quorum missing: {answered} of {policy.coverage} canaries answered"
-    return result, "; ".join(f"{node.node}: {node.reason}" for node in canaries if node.result == result)
+    deciding = [node for node in canaries if node.result == result]
+    reasons = dict.fromkeys(node.reason for node in deciding)
+    return result, "; ".join(f"{', '.join(node.node for node in deciding if node.reason == reason)}: {reason}" for reason in reasons)
 
 
 def _one_answer(expected: Expected, answer: Answer, policy: Policy) -> NodeResult:

@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import guards, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards import Guard
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import View
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release, View
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
 ANSWERS = {
@@ -44,9 +44,29 @@ def changes(view: View) -> str:
 
 def table(found: Sequence[Guard]) -> list[str]:
     """The guards that are built, in aligned columns."""
-    rows = [("guard", "now", "needs"), *((guard.name, guard.value, guard.needs) for guard in found if guard.state != guards.NOT_BUILT)]
-    first, second = (max(len(row[column]) for row in rows) + 3 for column in (0, 1))
-    return [f"{name:<{first}}{now:<{second}}{needs}".rstrip() for name, now, needs in rows]
+    return columns([("guard", "now", "needs"), *((guard.name, guard.value, guard.needs) for guard in found if guard.state != guards.NOT_BUILT)])
+
+
+def release_lines(release: Release, registered: bool) -> list[str]:
+    """A release that was registered, now or before, and what comes next."""
+    said = "registered now, channel candidate points to it" if registered else "registered before, nothing was changed"
+    return [
+        f"{release.pool} · release {short(release.digest)} · {release.risk} · {release.state} · {said}",
+        f"next: ansible-playbook goldnode.gpu.provision_pool -e pool={release.pool}",
+    ]
+
+
+def slot_lines(pool: str, slot: Mapping[str, Any]) -> list[str]:
+    """A closed slot: its result first, then each node with the reason of its own."""
+    head = f"{pool} · slot {slot['slot']} · {slot['result']} · release {short(slot['release'])} · {slot['release_state']}"
+    rows = [(node["node"], node["arm"], node["result"], node["reason"]) for node in slot["nodes"]]
+    return [head, "", *columns([("node", "arm", "result", "reason"), *rows])] if rows else [head, str(slot["reason"])]
+
+
+def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Rows as lines of aligned columns."""
+    widths = [max(len(row[column]) for row in rows) + 3 for column in range(len(rows[0]))]
+    return ["".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def conditions(view: View) -> list[str]:

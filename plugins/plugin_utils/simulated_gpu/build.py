@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, file_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.simulated_gpu import catalogue, deb
 

@@ -26,6 +26,7 @@ class Package:
     fields: Mapping[str, str]
     words: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
+    programs: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
     links: Mapping[str, str] = field(default_factory=dict)
     scripts: Mapping[str, str] = field(default_factory=dict)
@@ -66,6 +67,7 @@ def package_of(entry: Mapping[str, Any], variant: Mapping[str, Any], repository:
         fields={key: fill(value, words) for key, value in control.items() if value},
         words=words,
         files=filled(entry.get("files", {}), words),
+        programs=filled(entry.get("programs", {}), words),
         libraries=filled(entry.get("libraries", {}), words),
         links=filled(entry.get("links", {}), words),
         scripts=dict(entry.get("scripts", {})),

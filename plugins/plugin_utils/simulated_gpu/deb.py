@@ -15,20 +15,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.simulated_gpu.catalog
 
 # -std=gnu11 without _GNU_SOURCE and no stack protector: nothing newer than glibc 2.14 is needed, so that the libraries
 # load in old container images. No build id, no symbols: nothing of the machine that builds gets in.
-COMPILER = (
-    "gcc",
-    "-O2",
-    "-Wall",
-    "-Wextra",
-    "-Werror",
-    "-std=gnu11",
-    "-fPIC",
-    "-shared",
-    "-fvisibility=hidden",
-    "-fno-stack-protector",
-    "-s",
-    "-Wl,--build-id=none",
-)
+COMPILER = ("gcc", "-shared", "-fPIC", "-O2", "-s", "-std=gnu11", "-fvisibility=hidden", "-fno-stack-protector", "-Wl,--build-id=none")
+WARNINGS = ("-Wall", "-Wextra", "-Werror")
 
 
 class BuildError(RuntimeError):
@@ -46,7 +34,7 @@ def run(argv: list[str], **environment: str) -> None:
 
 
 def place(path: Path, content: str) -> None:
-    """Write a text file; what begins with `#!` is a program."""
+    """Write a text file; what begins with `#!` is made executable."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
     path.chmod(0o755 if content.startswith("#!") else 0o644)
@@ -55,7 +43,7 @@ def place(path: Path, content: str) -> None:
 def compile_library(source: Path, target: Path, soname: str, defines: Mapping[str, str]) -> None:
     """Compile one stand-in library; its defines are C expressions."""
     options = [f"-D{name}={value}" for name, value in defines.items()]
-    run([*COMPILER, *options, f"-Wl,-soname,{soname}", "-o", str(target), str(source)])
+    run([*COMPILER, *WARNINGS, *options, f"-Wl,-soname,{soname}", "-o", str(target), str(source)])
 
 
 def library_defines(package: Package) -> dict[str, str]:
@@ -106,6 +94,8 @@ def lay_out(package: Package, tree: Path, sources: Path) -> None:
     """The whole tree of one package."""
     for path, source in package.files.items():
         place(tree / path[1:], fill((sources / source).read_text(), package.words))
+    for path, source in package.programs.items():
+        place(tree / path[1:], f"#!/usr/bin/python3\n{fill((sources / source).read_text(), package.words)}")
     for path, source in package.libraries.items():
         place_library(package, tree, path, sources / source)
     for path, target in package.links.items():

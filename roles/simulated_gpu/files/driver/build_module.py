@@ -1,4 +1,3 @@
-#!/usr/bin/python3
 """What the stand-in's dkms.conf runs in place of make: writes kernel objects that dkms, modinfo and depmod accept.
 
 A real build fails without headers and against a kernel that the driver does not know; so does this one. The object

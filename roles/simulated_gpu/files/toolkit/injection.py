@@ -29,7 +29,7 @@ def edits_of(specification, names):
 
 def device_of(path):
     """An OCI device and the cgroup rule that allows it."""
-    node = os.stat(path)
+    node = Path(path).stat()
     numbers = {"type": "c", "major": os.major(node.st_rdev), "minor": os.minor(node.st_rdev)}
     return {"path": path, **numbers, "fileMode": stat.S_IMODE(node.st_mode), "uid": node.st_uid, "gid": node.st_gid}, {
         "allow": True,

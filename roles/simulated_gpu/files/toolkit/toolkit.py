@@ -5,15 +5,13 @@ only those that the stand-in packages have; no graphics, no IMEX, no cuda-compat
 """
 
 import datetime
-import glob
 import json
-import os
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 import nvml
+import tomllib
 
 VERSION = "@version@"
 CDI_VERSION = "@cdi@"
@@ -34,10 +32,13 @@ class ToolkitError(Exception):
     """Why something cannot be done, in the tool's own words."""
 
 
+def now():
+    return f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def log(level, text):
     """One line as the toolkit logs it."""
-    now = datetime.datetime.now(datetime.timezone.utc)
-    print(f'time="{now:%Y-%m-%dT%H:%M:%SZ}" level={level} msg={json.dumps(text)}', file=sys.stderr)
+    print(f'time="{now()}" level={level} msg={json.dumps(text)}', file=sys.stderr)
 
 
 def config():
@@ -71,7 +72,7 @@ def driver_files(version, capabilities=CAPABILITIES):
     """The files of the driver's user space that a container gets; only those that are there."""
     wanted = [f"{LIBRARY_FOLDER}/{library}.{version}" for name in capabilities for library in LIBRARIES[name]]
     wanted += [path for name in capabilities for path in FILES[name]]
-    return [path for path in wanted if os.path.exists(path)]
+    return [path for path in wanted if Path(path).exists()]
 
 
 def capability_nodes(device, one):
@@ -115,7 +116,7 @@ def edits_for_all(version):
     """What every container with a GPU gets, whichever GPU."""
     return {
         "env": ["NVIDIA_VISIBLE_DEVICES=void"],
-        "deviceNodes": [{"path": path} for path in CONTROL_NODES if os.path.exists(path)],
+        "deviceNodes": [{"path": path} for path in CONTROL_NODES if Path(path).exists()],
         "mounts": [mount(path) for path in [*driver_files(version), DRIVER_ANSWERS]],
         "hooks": [hook("update-ldcache", "--folder", LIBRARY_FOLDER)],
     }
@@ -154,8 +155,8 @@ def scalar(text):
 
 def specifications():
     """The CDI files on disk: path -> parsed. Only what nvidia-ctk itself wrote is read: YAML of its form, or JSON."""
-    paths = sorted(path for folder in SPEC_FOLDERS for path in glob.glob(f"{folder}/*"))
-    return {path: names_in(Path(path).read_text()) for path in paths if path.endswith((".yaml", ".yml", ".json"))}
+    paths = sorted(path for folder in SPEC_FOLDERS for path in Path(folder).glob("*") if path.suffix in (".yaml", ".yml", ".json"))
+    return {str(path): names_in(path.read_text()) for path in paths}
 
 
 def names_in(text):

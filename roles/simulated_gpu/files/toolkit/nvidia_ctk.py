@@ -1,0 +1,121 @@
+"""A stand-in for nvidia-ctk: runtime configure (Docker), cdi generate, cdi list, config."""
+
+import argparse
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, "/usr/share/libnvidia-container")
+import toolkit
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text)
+    new.replace(path)
+
+
+def daemon_json(text, arguments):
+    """The daemon's configuration with the runtime in it. `features` is replaced, not merged, as the real one does (1.20.0)."""
+    try:
+        content = json.loads(text or "{}")
+    except json.JSONDecodeError as error:
+        character = text[error.pos : error.pos + 1]
+        raise toolkit.ToolkitError(f"unable to load config for runtime docker: invalid character '{character}' {error.msg}") from error
+    content.setdefault("runtimes", {})["nvidia"] = {"args": [], "path": "nvidia-container-runtime"}
+    if arguments.set_as_default:
+        content["default-runtime"] = "nvidia"
+    if arguments.cdi_enabled:
+        content["features"] = {"cdi": True}
+    return json.dumps(content, indent=4, sort_keys=True)
+
+
+def configure_runtime(arguments):
+    if arguments.runtime != "docker":
+        raise toolkit.ToolkitError(f"unrecognized runtime '{arguments.runtime}'")
+    path = arguments.config
+    write(path, daemon_json(path.read_text() if path.exists() else "", arguments))
+    toolkit.log("info", f"Loading config from {path}")
+    toolkit.log("info", f"Wrote updated config to {path}")
+    toolkit.log("info", "It is recommended that docker daemon be restarted.")
+
+
+def generate(arguments):
+    try:
+        content = toolkit.specification()
+    except toolkit.ToolkitError as error:
+        toolkit.log("warning", "Failed to locate some driver files")
+        raise toolkit.ToolkitError(f"failed to generate CDI spec: failed to create device CDI specs: {error}") from error
+    text = json.dumps(content) + "\n" if arguments.format == "json" else f"---\n{toolkit.as_yaml(content)}"
+    if arguments.output is None:
+        sys.stdout.write(text)
+        return
+    write(arguments.output, text)
+    arguments.output.chmod(0o644)
+    toolkit.log("info", f"Generated CDI spec with version {toolkit.CDI_VERSION}")
+
+
+def list_devices(_arguments):
+    names = [name for names in toolkit.specifications().values() for name in names]
+    toolkit.log("info", f"Found {len(names)} CDI devices")
+    for name in names:
+        print(name)
+
+
+def set_value(text, assignment):
+    """`section.key=value` in TOML text: replaces the line, commented out or not."""
+    name, _, value = assignment.partition("=")
+    section, _, key = name.rpartition(".")
+    value = value if re.fullmatch(r"true|false|\d+", value) else json.dumps(value)
+    head, bracket, rest = text.partition(f"[{section}]\n") if section else ("", "", text)
+    body, line = re.subn(rf"^#?{re.escape(key)} = .*$", f"{key} = {value}", rest, count=1, flags=re.MULTILINE)
+    if (section and not bracket) or not line:
+        raise toolkit.ToolkitError(f"invalid config option '{name}'")
+    return head + bracket + body
+
+
+def config(arguments):
+    text = toolkit.CONFIG.read_text()
+    for assignment in arguments.set or []:
+        text = set_value(text, assignment)
+    if arguments.in_place:
+        write(toolkit.CONFIG, text)
+    else:
+        sys.stdout.write(text)
+
+
+def arguments_of(words):
+    parser = argparse.ArgumentParser(prog="nvidia-ctk")
+    parser.add_argument("--version", "-v", action="version", version=f"NVIDIA Container Toolkit CLI version {toolkit.VERSION}")
+    which = parser.add_subparsers(required=True)
+    one = which.add_parser("runtime").add_subparsers(required=True).add_parser("configure")
+    one.add_argument("--runtime", default="docker")
+    one.add_argument("--config", type=Path, default=Path("/etc/docker/daemon.json"))
+    one.add_argument("--set-as-default", action="store_true")
+    one.add_argument("--cdi.enabled", dest="cdi_enabled", action="store_true")
+    one.set_defaults(run=configure_runtime)
+    cdi = which.add_parser("cdi").add_subparsers(required=True)
+    one = cdi.add_parser("generate")
+    one.add_argument("--output", type=Path)
+    one.add_argument("--format", choices=["yaml", "json"], default="yaml")
+    one.set_defaults(run=generate)
+    cdi.add_parser("list").set_defaults(run=list_devices)
+    one = which.add_parser("config")
+    one.add_argument("default", nargs="?", choices=["default"])
+    one.add_argument("--set", action="append")
+    one.add_argument("--in-place", "-i", action="store_true")
+    one.set_defaults(run=config)
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    os.umask(0o022)
+    chosen = arguments_of(sys.argv[1:])
+    try:
+        chosen.run(chosen)
+    except (toolkit.ToolkitError, OSError) as problem:
+        toolkit.log("error", str(problem))
+        sys.exit(1)

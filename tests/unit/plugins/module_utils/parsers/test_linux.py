@@ -1,0 +1,96 @@
+"""Every wording that the kernel's and the distribution's tools have had."""
+
+import pytest
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.linux import DkmsModule
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        # lspci -nnk of pciutils 3.9, with and without domain and names
+        (
+            "01:00.0 3D controller [0302]: NVIDIA GA102GL [A10] [10de:2236] (rev a1)",
+            ("0000:01:00.0", "0302", "10de:2236", "NVIDIA GA102GL [A10]"),
+        ),
+        (
+            "0001:0f:00.0 VGA compatible controller [0300]: NVIDIA Device [10de:2901]",
+            ("0001:0f:00.0", "0300", "10de:2901", "NVIDIA Device"),
+        ),
+        ("0000:17:00.0 [0302]: [10de:2236]", ("0000:17:00.0", "0302", "10de:2236", "")),
+    ],
+)
+def test_pci_devices_are_read_with_and_without_names(line, expected):
+    (device,) = linux.pci_devices(line + "\n\tSubsystem: x\n\tKernel driver in use: vfio-pci\n\tKernel modules: nouveau\n")
+    assert (device.address, device.kind, device.identifier, device.name) == expected
+    assert device.driver == "vfio-pci"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("nvidia, 535.98, 6.4.6-76060406-generic, x86_64: installed", DkmsModule("nvidia", "535.98", "6.4.6-76060406-generic", "installed")),
+        ("nvidia/550.163.01, 6.12.107+deb13-amd64, x86_64: installed", DkmsModule("nvidia", "550.163.01", "6.12.107+deb13-amd64", "installed")),
+        ("nvidia-current/550.163.01, 6.12.1, x86_64: installed (Original modules exist)", DkmsModule("nvidia-current", "550.163.01", "6.12.1", "installed")),
+        ("nvidia/550.163.01: added", DkmsModule("nvidia", "550.163.01", None, "added")),
+        ("nvidia, 470.82: added", DkmsModule("nvidia", "470.82", None, "added")),
+    ],
+)
+def test_dkms_status_of_versions_2_and_3_is_read(line, expected):
+    assert linux.dkms(line) == (expected,)
+
+
+def test_dpkg_rows_tell_version_hold_and_half_removed_packages():
+    found = linux.packages("hi  libcuda1:amd64 550.163.01-2 amd64 NVIDIA CUDA library\nrc  nvidia-smi 535.1-1 amd64\nii  bash 5.2 amd64\n||/ Name Version\n")
+    assert [(name, package.version, package.installed, package.held) for name, package in found.items()] == [
+        ("libcuda1", "550.163.01-2", True, True),
+        ("nvidia-smi", "535.1-1", False, False),
+        ("bash", "5.2", True, False),
+    ]
+
+
+def test_device_nodes_tell_kind_mode_and_numbers():
+    found = linux.device_nodes("crw-rw---- 1 root video 195, 255 Nov 30 20:00 /dev/nvidiactl\n-rw-r--r-- 1 0 0 5 Nov 30 20:00 /dev/nvidia0\n")
+    node = found["/dev/nvidiactl"]
+    assert (node.kind, node.mode, node.major, node.minor) == ("c", 0o660, 195, 255)
+    assert (found["/dev/nvidia0"].kind, found["/dev/nvidia0"].major) == ("-", None)
+
+
+ENTRIES = "menuentry 'a' {\n\tlinux\t/boot/vmlinuz-6.12.1-amd64 root=x\n}\nmenuentry 'b' {\n\tlinux /vmlinuz-6.12.2-amd64 root=x\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("grub", "grubenv", "release"),
+    [
+        (ENTRIES, None, "6.12.1-amd64"),
+        ('set default="1"\n' + ENTRIES, None, "6.12.2-amd64"),
+        ('if [ x ] ; then\n  set default="${next_entry}"\nelse\n  set default="0"\nfi\n' + ENTRIES, None, "6.12.1-amd64"),
+        ('set default="${saved_entry}"\n' + ENTRIES, "# GRUB Environment Block\nsaved_entry=1\n", "6.12.2-amd64"),
+        ('set default="${saved_entry}"\n' + ENTRIES, None, "6.12.1-amd64"),
+        ('set default="gnulinux-advanced>x"\n' + ENTRIES, None, None),
+        ('set default="7"\n' + ENTRIES, None, None),
+        ("/boot/vmlinuz-5.14.0-427.el9.x86_64\n", None, "5.14.0-427.el9.x86_64"),
+        ("", None, None),
+    ],
+)
+def test_the_default_kernel_is_the_one_that_the_boot_loader_will_start(grub, grubenv, release):
+    assert linux.default_kernel(grub, grubenv) == release
+
+
+@pytest.mark.parametrize(
+    ("text", "blocked"),
+    [
+        ("blacklist nouveau\n", True),
+        ("install nouveau /bin/false", True),
+        ("# blacklist nouveau\n", False),
+        ("blacklist nouveaux\n", False),
+        ("alias x", False),
+    ],
+)
+def test_only_a_real_block_keeps_nouveau_out(text, blocked):
+    assert linux.blocks(text, "nouveau") is blocked
+
+
+def test_systemd_time_is_seconds_since_the_epoch_and_nothing_when_never_started():
+    assert linux.systemd_time("Mon 2026-11-30 20:53:20 UTC") == 1796072000
+    assert linux.systemd_time("") is None

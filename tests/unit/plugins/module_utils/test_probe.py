@@ -1,0 +1,178 @@
+"""The probe as a process: what it prints, under which Pythons, within which limits, and what it never lets out."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from ansible_collections.goldnode.gpu.plugins.module_utils import probe
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import LAYERS
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.payload import payload
+from hypothesis import given
+from hypothesis import strategies as st
+
+PYTHONS = sorted({sys.executable, *map(str, Path.home().glob(".pyenv/versions/3.[0-9]*/bin/python"))})
+
+
+def probed(*arguments, python=sys.executable, source=None, env=None):
+    """The bundle that a piped probe prints."""
+    done = subprocess.run([python, "-", *arguments], input=source or payload(), capture_output=True, text=True, env=env, check=True, timeout=120)
+    return json.loads(done.stdout)
+
+
+def tool(folder, name, script):
+    """A program of that name, first on the path."""
+    path = folder / name
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_a_piped_probe_prints_a_bundle_under_every_python_that_is_here(python):
+    bundle = probed("--layers", "kernel", "--nonce", "5eed", python=python)
+    assert (bundle["schema"], bundle["nonce"]) == ("goldnode.evidence/v1", "5eed")
+    assert bundle["probes"]["uname_m"]["rc"] == 0
+
+
+def test_the_whole_payload_is_at_most_60_kilobytes():
+    assert len(payload().encode()) <= 60_000
+
+
+def test_the_payload_carries_the_cuda_probe():
+    answer = probed("--layers", "cuda", "--nonce", "5eed")["probes"]["cuda_probe"]
+    assert json.loads(answer["stdout"])["schema"] == "goldnode.cuda_probe/v1"
+
+
+def test_alone_without_an_installed_cuda_probe_it_says_so():
+    source = Path(probe.__file__).read_text().replace("/usr/lib/goldnode/cuda_probe.py", "/nonexistent/cuda_probe.py")
+    assert "no CUDA probe" in probed("--layers", "cuda", source=source)["probes"]["cuda_probe"]["error"]
+
+
+def test_kernel_facts_come_from_the_roots_that_it_is_given(tmp_path):
+    (tmp_path / "proc/sys/kernel").mkdir(parents=True)
+    (tmp_path / "proc/sys/kernel/osrelease").write_text("6.12.107+deb13-amd64\n")
+    device = tmp_path / "sys/bus/pci/devices/0000:17:00.0"
+    device.mkdir(parents=True)
+    for name, value in (("class", "0x030200"), ("vendor", "0x10de"), ("device", "0x2236")):
+        (device / name).write_text(value + "\n")
+    (device / "driver").symlink_to("../../drivers/nvidia")
+    (tmp_path / "log").write_text("[    0.000000] Linux version 6.12.107\n")
+    bundle = probed("--layers", "hardware", "--procfs", f"{tmp_path}/proc", "--sysfs", f"{tmp_path}/sys", "--kernel-log", f"{tmp_path}/log")
+    assert bundle["roots"] == {"procfs": f"{tmp_path}/proc", "sysfs": f"{tmp_path}/sys", "kernel_log": f"{tmp_path}/log"}
+    assert bundle["probes"]["kernel_release"]["content"] == "6.12.107+deb13-amd64\n"
+    assert bundle["probes"]["lspci_nnk"]["content"] == "0000:17:00.0 [0302]: [10de:2236]\n\tKernel driver in use: nvidia\n"
+    assert bundle["probes"]["dmesg"]["complete"] is True
+
+
+def test_a_kernel_log_that_does_not_begin_at_boot_is_not_complete(tmp_path):
+    (tmp_path / "log").write_text("[ 9999.000000] nvidia: something\n")
+    assert probed("--layers", "hardware", "--kernel-log", f"{tmp_path}/log")["probes"]["dmesg"]["complete"] is False
+
+
+def test_a_hung_tool_is_killed_with_its_children_and_the_rest_goes_on(tmp_path):
+    marker = tmp_path / "alive"
+    env = tool(tmp_path, "nvidia-ctk", f"(sleep 4; touch {marker}) & wait\n")
+    source = payload().replace("\nLIMIT_S = 15.0\n", "\nLIMIT_S = 0.5\n")
+    bundle = probed("--layers", "container_toolkit", source=source, env=env)
+    assert "killed after 0.5 s" in bundle["probes"]["nvidia_ctk_version"]["error"]
+    assert "toolkit_config" in bundle["probes"]
+    time.sleep(4.2)
+    assert not marker.exists()
+
+
+def test_a_tool_that_prints_without_end_is_cut_and_marked(tmp_path):
+    env = tool(tmp_path, "nvidia-ctk", "exec yes\n")
+    form = probed("--layers", "container_toolkit", env=env)["probes"]["nvidia_ctk_version"]
+    assert (form["truncated"], form["complete"]) == (True, False)
+    assert len(form["stdout"]) <= probe.LIMIT_BYTES
+
+
+def test_a_missing_tool_is_absent_and_a_file_that_cannot_be_read_is_an_error():
+    node = probe.Node(probe.options_of([]), None)
+    assert probe.look(probe.command("no-such-tool-here"), node) == {"absent": True}
+    assert probe.look(probe.file("/no/such/file"), node) == {"absent": True}
+    assert "IsADirectoryError" in probe.look(probe.file("/"), node)["error"]
+
+
+RUN = {"path": "cdi", "engine": "docker", "request": "cdi", "name": "goldnode-slot-cdi", "nonce": "5eed", "user": "root", "payload": "cuda_probe"}
+
+
+def test_a_declared_run_comes_back_with_what_it_printed(tmp_path):
+    env = tool(tmp_path, "engine", 'echo "ran $*"; echo oops >&2; exit 3\n')
+    runs = json.dumps([{**RUN, "argv": ["engine", "run", "x"], "limit_s": 5}])
+    (run,) = probed("--layers", "policy", "--runs", runs, env=env)["runs"]
+    assert {key: run[key] for key in RUN} == RUN
+    assert (run["command"], run["stdout"], run["stderr"], run["rc"]) == ("engine run x", "ran run x\n", "oops\n", 3)
+    assert not {"argv", "limit_s"} & set(run)
+
+
+def test_a_run_over_its_limit_loses_its_container(tmp_path):
+    log = tmp_path / "log"
+    env = tool(tmp_path, "engine", f'echo "$*" >> {log}; [ "$1" != run ] || exec sleep 30\n')
+    runs = json.dumps([{**RUN, "argv": ["engine", "run", "x"], "limit_s": 0.5}])
+    (run,) = probed("--layers", "policy", "--runs", runs, env=env)["runs"]
+    assert "killed after 0.5 s" in run["error"]
+    assert "rc" not in run
+    assert log.read_text().splitlines()[-1] == "rm -f goldnode-slot-cdi"
+
+
+def test_left_overs_of_a_killed_turn_go_before_the_first_run(tmp_path):
+    log = tmp_path / "log"
+    env = tool(tmp_path, "engine", f'echo "$*" >> {log}; [ "$1" != ps ] || echo "c0ffee beef"\n')
+    runs = json.dumps([{**RUN, "argv": ["engine", "run", "x"], "limit_s": 5}])
+    probed("--layers", "policy", "--runs", runs, env=env)
+    assert log.read_text().splitlines() == ["ps -aq --filter label=goldnode.canary", "rm -f c0ffee beef", "run x"]
+
+
+def test_each_layer_collects_what_its_rules_read():
+    collected = {layer: {name for name, readers, _how in probe.PROBES if layer in readers.split()} for layer in LAYERS}
+    # People put these into a bundle; the probe does not ask an orchestrator.
+    by_people = {"node_allocatable"}
+    assert {rule.id: missing for rule in RULES.values() if (missing := set(rule.probes) - collected[rule.layer] - by_people)} == {}
+
+
+WORD = st.text(alphabet="abcXYZ019_-", min_size=12, max_size=20)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "https://user:{}@registry.example/v2",
+        '{{"auths": {{"registry.example": {{"auth": "{}"}}}}}}',
+        '"password": "{}"',
+        "DB_PASSWORD={}",
+        "NGC_API_KEY={} next",
+        "api-key: x\nAuthorization: Bearer {}",
+        "curl --token {} https://x",
+        "aws_secret_access_key = {}",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
+    ],
+)
+@given(secret=WORD)
+def test_a_secret_never_leaves_the_node(form, secret):
+    cut = probe.redact({"stdout": form.format(secret), "list": [form.format(secret)]})
+    assert secret not in json.dumps(cut)
+    assert probe.REDACTED in cut["stdout"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"default-runtime": "runc", "registry-mirrors": ["https://mirror.example:5000"]}',
+        "BOOT_IMAGE=/boot/vmlinuz-6.12 root=/dev/vda1 ro modprobe.blacklist=nouveau",
+        "Security Options:\n  seccomp\n   Profile: builtin",
+        "name=seccomp,profile=builtin no-new-privileges",
+    ],
+)
+def test_what_is_no_secret_stays(text):
+    assert probe.redact(text) == text
+
+
+def test_cutting_secrets_keeps_json_readable():
+    text = '{"auths": {"r": {"auth": "abcdef", "password": "p\\"q"}}, "runtimes": {"nvidia": {"path": "x"}}}'
+    assert json.loads(probe.redact(text))["runtimes"] == {"nvidia": {"path": "x"}}
