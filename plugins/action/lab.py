@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import claim, identity, inventory, keys, network, preflight, teardown
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import claim, identity, inventory, keys, limits, network, preflight, teardown
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import LabAction, Params
 
 
@@ -22,16 +22,21 @@ def make(lab_id: str, source: Path, pools: list[str]) -> tuple[identity.Lab, lis
     else:
         lab = identity.Lab(lab_id, str(identity.free_subnet(lab_id, network.machine_networks())))
     lab = identity.with_nodes(lab, [node.name for node in nodes])
-    changed = identity.write_record(lab)
+    raised = limits.raise_to(limits.INOTIFY_INSTANCES, limits.LEAST)
+    changed = identity.write_record(lab) or raised
     keys.ensure_all(lab)
     return lab, nodes, changed
 
 
 def described(lab: identity.Lab, nodes: list[inventory.Node]) -> dict[str, Any]:
     listed = [{"name": node.name, "pool": node.pool, "address": lab.address(node.name), "profile": node.profile} for node in nodes]
-    places = {"inventory": str(inventory.inventory_dir(lab) / "hosts.yml"), "ssh_config": str(inventory.ssh_config_path(lab))}
+    places = {
+        "authority": str(keys.authority(lab)),
+        "inventory": str(inventory.inventory_dir(lab) / "hosts.yml"),
+        "ssh_config": str(inventory.ssh_config_path(lab)),
+    }
     urls = {"hub": lab.hub, "registry": lab.registry, "repository_uri": lab.repository_uri, "subnet": lab.subnet}
-    return {"id": lab.id, "state_dir": str(lab.state), "nodes": listed, **places, **urls}
+    return {"id": lab.id, "environment": inventory.ENVIRONMENT, "state_dir": str(lab.state), "nodes": listed, **places, **urls}
 
 
 PLAYBOOKS = {"present": "create_lab", "absent": "destroy_lab"}

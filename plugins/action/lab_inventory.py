@@ -18,13 +18,13 @@ class ActionModule(LabAction):
         "pools": {"type": "list", "elements": "str", "default": []},
         "versions": {"type": "dict", "required": True},
         "base_image": {"type": "path", "required": True},
-        "canary_image": {"type": "dict"},
+        "canary_image": {"type": "str", "required": True},
     }
 
     def apply(self, params: Params) -> dict[str, Any]:
         lab, source = self.lab(params), Path(params["source"])
         hosts = inventory.with_pools(inventory.read_yaml(source / "hosts.yml"), inventory.read_yaml(source / inventory.PROFILES), params["pools"])
-        known = {"docker": inventory.engine_pins(params["versions"]), **({"canary_image": params["canary_image"]} if params["canary_image"] else {})}
+        known = {"docker": inventory.engine_pins(params["versions"]), "canary_image": {"reference": params["canary_image"]}}
         contents = inventory.files(lab, source, hosts, keys.ensure_repository_key(lab), params["base_image"], known)
         changed = inventory.write(lab, contents)
         return {"changed": changed, "path": str(inventory.inventory_dir(lab) / "hosts.yml")}

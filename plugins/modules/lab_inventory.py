@@ -35,8 +35,9 @@ options:
     type: path
     required: true
   canary_image:
-    description: The pin C(canary_image) of every pool, C(reference) with digest and C(cuda). Without it an earlier one stays.
-    type: dict
+    description: The canary container image of every pool, a reference with digest.
+    type: str
+    required: true
 author:
   - The goldnode founders (@goldnode)
 attributes:
@@ -55,6 +56,7 @@ EXAMPLES = r"""
     source: /home/me/goldnode/inventories/lab
     versions: {docker.io: 26.1.5+dfsg1-9, containerd: 1.7.24~ds1-6, runc: 1.1.15+ds1-2}
     base_image: /var/lib/goldnode-lab/3f9a1c/images/base.tar.zst
+    canary_image: 10.88.1.1:5000/goldnode/cuda-canary@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 """
 
 RETURN = r"""

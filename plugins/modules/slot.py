@@ -118,7 +118,7 @@ reason:
   returned: once the slot is closed
   type: str
 nodes:
-  description: Each node with arm, release, result and reason.
+  description: Each node with arm, release, result, reason, rung and first_broken_layer.
   returned: once the slot is closed
   type: list
   elements: dict

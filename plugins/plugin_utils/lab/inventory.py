@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,10 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.repository import ORIGIN
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import upstream
 
 Tree = dict[str, Any]
+ENVIRONMENT = "lab"
 CHANNELS = {"canary": "candidate", "baseline": "stable", "production": "stable"}
 PROFILES = "profiles.yml"
 
@@ -111,7 +112,7 @@ def ssh_config(lab: Lab, addresses: Mapping[str, str]) -> str:
 def group_vars_all(lab: Lab, base_image: str) -> Tree:
     home = inventory_dir(lab)
     return {
-        "goldnode_environment": "lab",
+        "goldnode_environment": ENVIRONMENT,
         "goldnode_state_dir": str(lab.state),
         "goldnode_recreate_tasks": str(home / "recreate_node.yml"),
         "image_build_base": base_image,
@@ -133,13 +134,8 @@ def trust(lab: Lab, fingerprint: str) -> Tree:
     return {"goldnode_trust": {"repositories": {"lab": key}, "signers": {}, "approvers": {}}}
 
 
-def upstream(version: str) -> str:
-    """The number that the program prints: 26.1.5 of 26.1.5+dfsg1-9+deb13u1+b1."""
-    return re.split(r"[+~-]", version.partition(":")[2] or version, maxsplit=1)[0]
-
-
 def engine_pins(versions: Mapping[str, str]) -> Tree:
-    """From package name -> package version, as the archive had them."""
+    """From package name -> package version, as the archive had them; pinned is the number that the program prints."""
     return {"version": upstream(versions["docker.io"]), "containerd": upstream(versions["containerd"]), "runc": upstream(versions["runc"])}
 
 
@@ -154,6 +150,13 @@ def as_yaml(value: Tree) -> str:
     return "---\n" + yaml.dump(json.loads(json.dumps(value)), Dumper=_Dumper, sort_keys=False, width=150)
 
 
+def pins(written: Tree, follows: Tree, known: Tree) -> Tree:
+    """What a person decided, what follows from the pool's hardware, and what only this lab can know."""
+    decided = written["goldnode_pins"]
+    canary_image = {**decided["canary_image"], **known["canary_image"]}
+    return {"goldnode_pins": {**decided, **follows, **known, "canary_image": canary_image}}
+
+
 def promotion(written: Tree, canaries: int) -> Tree:
     """Each canary of the pool has to answer."""
     return {"goldnode_promotion": {**written["goldnode_promotion"], "coverage": canaries}}
@@ -163,7 +166,7 @@ def pool_files(lab: Lab, source: Path, pool: str, tree: Tree, known: Tree) -> It
     """A pool's group variables; `known` is what only this lab can know of its pins."""
     follows = read_yaml(source / PROFILES)[tree["vars"]["lab_node_profile"]]
     canaries = len(tree["children"][f"{pool}_canary"]["hosts"])
-    yield "pins.yml", {"goldnode_pins": {**read_yaml(source / "pins.yml")["goldnode_pins"], **follows, **known}}
+    yield "pins.yml", pins(read_yaml(source / "pins.yml"), follows, known)
     yield "promotion.yml", promotion(read_yaml(source / "promotion.yml"), canaries)
     yield "package_sources.yml", package_sources(lab)
 

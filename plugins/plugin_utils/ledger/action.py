@@ -26,6 +26,9 @@ COMMON: dict[str, Any] = {
     "report_dir": {"type": "path"},
 }
 
+# Ansible's own, what stands beside the body, and what the spool holds anyway.
+NOT_REPORTED = frozenset({"changed", "outcome", "message", "screen", "stacks", "expected"})
+
 
 @dataclass(frozen=True)
 class Call:
@@ -78,9 +81,11 @@ class LedgerAction(ActionBase):  # type: ignore[misc]
     def _report(self, params: Mapping[str, Any], result: Mapping[str, Any]) -> None:
         """Writes what has an outcome to result.json, and shows what has a screen as it is: through debug its columns would be folded."""
         if params["report_dir"] and "outcome" in result:
-            head = {"schema": f"goldnode.{type(self).__module__.rpartition('.')[2]}/v1", "pool": params["pool"]}
-            body = {name: value for name, value in result.items() if name not in ("changed", "screen", "stacks", "expected")}
-            write_atomically(Path(params["report_dir"]) / "result.json", json.dumps({**head, **body}, indent=2) + "\n")
+            subject = type(self).__module__.rpartition(".")[2]
+            head = {"schema": f"goldnode.{subject}/v1", "pool": params["pool"]}
+            said = {name: result[name] for name in ("outcome", "message") if name in result}
+            body = {name: value for name, value in result.items() if name not in NOT_REPORTED}
+            write_atomically(Path(params["report_dir"]) / "result.json", json.dumps({**head, **said, subject: body}, indent=2) + "\n")
         if "screen" in result:
             self._display.display("\n" + "\n".join(result["screen"]) + "\n")
 

@@ -50,4 +50,7 @@ def _suspects(connection: Connection, release: Release, slot: str) -> dict[str, 
 
 
 def _seen(answer: Answer) -> dict[str, Any]:
-    return {**{name: answer.bundle.get(name) for name in ("release", "nonce", "boot_id")}, "rung": answer.judgement.get("rung")}
+    return {
+        **{name: answer.bundle.get(name) for name in ("release", "nonce", "boot_id")},
+        **{name: answer.judgement.get(name) for name in ("rung", "first_broken_layer")},
+    }

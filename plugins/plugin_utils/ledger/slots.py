@@ -182,5 +182,10 @@ def _report(connection: Connection, key: Key) -> dict[str, Any]:
         "reason": row["reason"],
         "expected": [{name: node[name] for name in ("node", "arm", "release", "nonce")} for node in asked],
         "stacks": {digest: releases.must(connection, digest).lock for digest in {node["release"] for node in asked}},
-        "nodes": [{name: node[name] for name in ("node", "arm", "release", "result", "reason")} for node in nodes if node not in asked],
+        "nodes": [_reported(node) for node in nodes if node not in asked],
     }
+
+
+def _reported(node: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("node", "arm", "release", "result", "reason")
+    return {**{name: node[name] for name in names}, "rung": node["seen"]["rung"], "first_broken_layer": node["seen"]["first_broken_layer"]}

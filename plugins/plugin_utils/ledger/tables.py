@@ -93,7 +93,7 @@ slot_nodes = Table(
     Column("provisioned", Boolean, nullable=False),
     Column("differed", JSON, nullable=False),
     Column("evidence", JSON, nullable=False, default=list),  # [{path, digest}]: the raw bundles, the retry's after the first
-    Column("seen", JSON, nullable=False, default=dict),  # {release, nonce, boot_id, rung} of the bundle that decided
+    Column("seen", JSON, nullable=False, default=dict),  # {release, nonce, boot_id, rung, first_broken_layer} of the bundle that decided
     Column("rules", JSON, nullable=False, default=list),
     Column("result", String),
     Column("reason", String),
