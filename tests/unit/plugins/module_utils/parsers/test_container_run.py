@@ -42,7 +42,7 @@ SAID = [
         "The program /usr/bin/nvidia-cdi-hook, a hook in the CDI specification, is missing.",
     ),
     (
-        RUNC + 'exec: "nvidia-container-runtime-hook": executable file not found in $PATH: unknown.',
+        DAEMON + 'exec: "nvidia-container-runtime-hook": executable file not found in $PATH.',
         "nvidia-container-runtime-hook was removed while Docker ran.",
     ),
     # public reports: the case is in the table
