@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import claim, identity, inventory, keys, network, preflight, teardown
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import claim, identity, inventory, keys, limits, network, preflight, teardown
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.action import LabAction, Params
 
 
@@ -22,7 +22,8 @@ def make(lab_id: str, source: Path, pools: list[str]) -> tuple[identity.Lab, lis
     else:
         lab = identity.Lab(lab_id, str(identity.free_subnet(lab_id, network.machine_networks())))
     lab = identity.with_nodes(lab, [node.name for node in nodes])
-    changed = identity.write_record(lab)
+    raised = limits.raise_to(limits.INOTIFY_INSTANCES, limits.LEAST)
+    changed = identity.write_record(lab) or raised
     keys.ensure_all(lab)
     return lab, nodes, changed
 

@@ -12,6 +12,7 @@ version_added: "0.1.0"
 description:
   - With O(state=present), checks that this machine can carry a lab, names the lab after the clone (or C(GOLDNODE_LAB)), finds a free subnet and
     makes its keys. Nothing is touched before all checks have passed.
+  - Raises the kernel's C(fs.inotify.max_user_instances) to 1024 if it is lower; that setting stays.
   - With O(state=absent), ends everything that carries the lab's name and removes its state; it finds the left-overs of a half-made lab too.
   - Holds the lab for the playbook that runs it until the playbook ends; a second playbook is refused meanwhile.
   - Runs on the controller, whatever host the task is for, and needs root.

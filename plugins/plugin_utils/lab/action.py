@@ -8,6 +8,7 @@ Controller only. Each action is a thin class over the functions of this package;
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,10 +27,11 @@ class LabAction(ActionBase):  # type: ignore[misc]
     _requires_connection = False
     _supports_check_mode = False
     ARGUMENTS: ClassVar[Params] = {}
+    REQUIRED_IF: ClassVar[Sequence[tuple[str, str, list[str]]]] = ()
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
-        _, params = self.validate_argument_spec(argument_spec=self.ARGUMENTS)
+        _, params = self.validate_argument_spec(argument_spec=self.ARGUMENTS, required_if=list(self.REQUIRED_IF))
         begun = time.monotonic()
         try:
             check_root()

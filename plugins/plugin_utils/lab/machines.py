@@ -74,23 +74,27 @@ def cut_power(lab: Lab, node: str) -> None:
     cgroups.clear(node_group(lab, node))
 
 
-def _ssh(lab: Lab, node: str, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _ssh(lab: Lab, node: str, words: Sequence[str], seconds: float) -> str:
+    """What the node answers, or why it does not."""
     # A connection of its own: a shared one of Ansible may still lead to the machine's former life.
     line = ["ssh", "-F", str(ssh_config_path(lab)), "-o", "ControlPath=none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=2", node, *words]
-    return subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return "none; the boot goes on"
+    return (answer.stdout or answer.stderr).strip()
 
 
 def wait_booted(lab: Lab, node: str, seconds: float) -> str:
     """What systemd says of itself once all jobs of the boot are done: `running` or `degraded`."""
     end = time.monotonic() + seconds
-    answer = None
+    answer = "none"
     while time.monotonic() < end:
-        answer = _ssh(lab, node, ["systemctl", "is-system-running", "--wait"])
-        if answer.stdout.strip() in ("running", "degraded"):
-            return answer.stdout.strip()
+        answer = _ssh(lab, node, ["systemctl", "is-system-running", "--wait"], seconds)
+        if answer in ("running", "degraded"):
+            return answer
         time.sleep(0.3)
-    said = (answer.stdout + answer.stderr).strip() if answer else "nothing"
     raise LabError(
-        f"node {node} did not finish its boot within {seconds:.0f} s (last answer: {said}). Look at {lab.node_dir(node) / 'console.log'} "
+        f"node {node} did not finish its boot within {seconds:.0f} s (last answer: {answer}). Look at {lab.node_dir(node) / 'console.log'} "
         f"and, from here, journalctl -D {lab.state / 'roots' / node / 'var/log/journal'}; then run create_lab again."
     )

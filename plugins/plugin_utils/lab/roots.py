@@ -149,11 +149,14 @@ def _install(root: Path, packages: list[Path]) -> None:
     shutil.rmtree(inside)
 
 
-def ensure_root(lab: Lab, name: str, key: str, prepare: Callable[[Path], None] = lambda root: None) -> bool:
+def ensure_root(lab: Lab, name: str, key: str | None, prepare: Callable[[Path], None] = lambda root: None) -> bool:
     """A writable root of its own from a template, through `prepare` before it gets its name; one that is there stays."""
-    source, final = template(lab, key), roots_dir(lab) / name
+    final = roots_dir(lab) / name
     if final.exists():
         return False
+    if key is None:
+        raise LabError(f"{name} has no root file system yet; say with template which one it starts from.")
+    source = template(lab, key)
     if not source.exists():
         raise LabError(f"no template {source.name} in {roots_dir(lab)} for the root of {name}. Run create_lab, or unpack the image first.")
     fresh = final.with_name(f"{name}.new")

@@ -71,11 +71,15 @@ class _Search:
         return relation
 
     def _pick(self, group: tuple[Relation, ...], package: Package) -> Package | None:
+        """The best candidate, None where the dependency is left to the node. An alternative at the pinned version goes before an earlier one that is not."""
         owned = [relation for relation in group if layer_of(relation.name)]
-        for relation in owned:
-            found = self._candidates(relation)
-            if found:
-                return max(found, key=lambda one: (one.name == relation.name, one.origin == package.origin, self._is_preferred(one), version_key(one.version)))
+        ranked = [
+            ((self._is_pinned(one), -place, one.name == relation.name, one.origin == package.origin, version_key(one.version)), one)
+            for place, relation in enumerate(owned)
+            for one in self._candidates(relation)
+        ]
+        if ranked:
+            return max(ranked, key=lambda pair: pair[0])[1]
         if len(owned) < len(group) or all(relation.name in TOOLS for relation in owned):
             return None
         raise LockError(f"{package.name} {package.version} needs {' | '.join(map(str, group))}, {self._why_not(owned)}.")
@@ -92,7 +96,7 @@ class _Search:
             if package.name not in self.chosen and all(package.meets(known) for known in self.learnt if known.name == package.name)
         ]
 
-    def _is_preferred(self, package: Package) -> bool:
+    def _is_pinned(self, package: Package) -> bool:
         return package.upstream == self.preferred.get(package.layer)
 
 

@@ -8,9 +8,12 @@ NVIDIA driver installation guides 590 to 620; NVIDIA container toolkit install g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fnmatch import translate
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES as OWNED
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import layer_of as family_layer
 
 KERNEL, DRIVER, TOOLKIT, ENGINE = "kernel", "driver", "container_toolkit", "engine"
@@ -36,7 +39,7 @@ class Family:
 
     title: str
     when: Mapping[str, tuple[str, ...]]
-    roots: tuple[Root, ...] = field(default_factory=tuple)
+    roots: tuple[Root, ...]
 
 
 def _pinned(pin: str, *names: str) -> tuple[Root, ...]:
@@ -158,9 +161,13 @@ FAMILIES: dict[str, tuple[Family, ...]] = {
 }
 
 
+# One expression first: an archive has 70,000 names, of which some fifty are ours.
+_OURS = re.compile("|".join(translate(glob) for glob in [*TOOLS, *(glob for globs in OWNED.values() for glob in globs)]))
+
+
 def layer_of(name: str) -> str | None:
     """The layer in whose part of the lock a package belongs, None where it is left to apt on the node (simulated there before anything changes)."""
-    return TOOLS.get(name) or family_layer(name)
+    return TOOLS.get(name) or family_layer(name) if _OURS.match(name) else None
 
 
 def families_for(subject: str, facts: Mapping[str, str]) -> list[Family]:

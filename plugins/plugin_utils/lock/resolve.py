@@ -8,7 +8,6 @@ import copy
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES, read_pins
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import read_repositories
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, matches, nearest, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, upstream, version_key
 
 RESOLVABLE = ("debian", "ubuntu")
 
@@ -93,7 +92,7 @@ def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
     """The kernel release that must run; its packages carry it in their names (a name without a number is a metapackage)."""
     images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
     releases = [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
-    found = [release for release in releases if (fnmatchcase(release, pin) if is_range(pin) else release == pin)]
+    found = [release for release in releases if kernel_matches(pin, release)]
     if not found:
         raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')
     return max(found, key=version_key)

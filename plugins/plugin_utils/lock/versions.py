@@ -15,6 +15,7 @@ from debian.debian_support import NativeVersion
 _OPERATORS: dict[str, Callable[[NativeVersion, NativeVersion], bool]] = {"<<": lt, "<=": le, "=": eq, ">=": ge, ">>": gt}
 # Debian marks a repacked upstream archive so: 26.1.5+dfsg1, 1.7.24~ds1, 1.1.15+ds1
 _REPACKED = re.compile(r"[+~.](dfsg|ds)[0-9.]*$")
+_PRERELEASE = re.compile(r"~(alpha|beta|rc)")
 
 
 def version_key(version: str) -> NativeVersion:
@@ -38,8 +39,15 @@ def is_range(pin: str) -> bool:
 
 
 def matches(pin: str, version: str) -> bool:
-    """Whether a package version is what a pin means: the upstream version, the full package version, or a range over either."""
-    return any(fnmatchcase(text, pin) if is_range(pin) else text == pin for text in (version, upstream(version)))
+    """Whether a package version is what a pin means: the upstream version, the full package version, or a range over either without pre-releases."""
+    if is_range(pin):
+        return not _PRERELEASE.search(version) and any(fnmatchcase(text, pin) for text in (version, upstream(version)))
+    return pin in (version, upstream(version))
+
+
+def kernel_matches(pin: str, release: str) -> bool:
+    """Whether a kernel release is what a pin means; `*` stops at a hyphen, so that `6.12.*-amd64` is no `6.12.117+deb13-rt-amd64`."""
+    return re.fullmatch(re.escape(pin).replace(r"\*", "[^-]*"), release) is not None
 
 
 def nearest(pin: str, versions: Iterable[str], count: int = 4) -> list[str]:

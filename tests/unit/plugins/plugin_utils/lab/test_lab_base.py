@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import base, preflight, roots, teardown
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import base, limits, preflight, roots, teardown
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, missing_programs, run, succeeds, write_text
 
 TARGETS = """\
@@ -96,3 +96,12 @@ def test_writing_the_same_text_again_changes_nothing(tmp_path: Path) -> None:
     assert write_text(path, "x", 0o644)
     assert path.stat().st_mode & 0o777 == 0o644
     assert [found.name for found in path.parent.iterdir()] == ["b"]
+
+
+def test_a_setting_of_the_kernel_is_raised_and_never_lowered(tmp_path: Path) -> None:
+    setting = tmp_path / "setting"
+    setting.write_text("128\n")
+    assert limits.raise_to(setting, 1024)
+    assert setting.read_text() == "1024\n"
+    assert not limits.raise_to(setting, 512)
+    assert setting.read_text() == "1024\n"

@@ -66,6 +66,14 @@ def test_the_pinned_driver_version_is_preferred_to_a_higher_one(package):
     assert closed([root], others)["nvidia-modprobe"] == "2-1"
 
 
+def test_an_alternative_of_the_pinned_version_goes_before_an_earlier_one_of_another(package):
+    # Debian's nvidia-persistenced beside the tesla branch
+    root = package("nvidia-persistenced", "550.1-1", Depends="libnvidia-cfg1 | libnvidia-tesla-535-cfg1 | libnvidia-cfg.so.1")
+    others = [package("libnvidia-cfg1", "550.1-1"), package("libnvidia-tesla-535-cfg1", "535.2-1")]
+    assert "libnvidia-tesla-535-cfg1" in closed([root], others, {"driver": "535.2"})
+    assert "libnvidia-cfg1" in closed([root], others, {"driver": "550.1"})
+
+
 def test_the_same_origin_is_preferred_to_a_higher_version(package):
     root = package("nvidia-kernel-open-dkms", "1-1", Depends="nvidia-modprobe", origin="NVIDIA")
     others = [package("nvidia-modprobe", "1-1", origin="NVIDIA"), package("nvidia-modprobe", "2-1", origin="Ubuntu")]

@@ -75,6 +75,12 @@ def test_ranges_become_the_chosen_versions(pins, offered):
     assert pins["nvidia_driver"]["version"] == "580.*"
 
 
+def test_a_metapackage_is_no_kernel(pins, offered, package):
+    pins["kernel"]["version"] = "9.9-amd64"
+    with pytest.raises(LockError, match=r"have 6[.]12[.]107.deb13-amd64, 6[.]12[.]117.deb13-amd64[.] Write"):
+        resolve(pins, [*offered, package("linux-image-amd64", "6.12.117-1")])
+
+
 def test_a_range_takes_only_a_version_that_all_siblings_have(pins, offered):
     pins["container_toolkit"]["version"] = "1.*"
     partial = [one for one in offered if (one.name, one.version) != ("libnvidia-container1", "1.20.0-1")]

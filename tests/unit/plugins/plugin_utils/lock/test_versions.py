@@ -1,5 +1,5 @@
 import pytest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, matches, nearest, satisfies, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, satisfies, upstream, version_key
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,25 @@ def test_the_nearest_versions_stand_around_the_wanted_one():
     assert nearest("575.1", there) == ["560.1", "570.1", "580.1", "590.1"]
     assert nearest("700.1", there) == ["570.1", "580.1", "590.1", "600.1"]
     assert nearest("1.1", []) == []
+
+
+def test_a_range_never_means_a_pre_release():
+    assert not matches("1.*", "1.21.0~rc.1-1")
+    assert matches("1.21.0~rc.1", "1.21.0~rc.1-1")
+
+
+@pytest.mark.parametrize(
+    ("pin", "release", "fits"),
+    [
+        ("6.12.117+deb13-amd64", "6.12.117+deb13-amd64", True),
+        ("6.12.*-amd64", "6.12.117+deb13-amd64", True),
+        ("6.12.*-amd64", "6.12.117+deb13-rt-amd64", False),
+        ("6.12.*-amd64", "6.12.117+deb13-amd64-unsigned", False),
+        ("6.8.0-*-generic", "6.8.0-45-generic", True),
+        ("6.8.0-*-generic", "6.8.0-45-generic-64k", False),
+        ("6.12.107", "6.12.107+deb13-amd64", False),
+        ("6.12.1", "6x12x1", False),
+    ],
+)
+def test_a_kernel_range_keeps_the_flavour(pin, release, fits):
+    assert kernel_matches(pin, release) is fits
