@@ -31,9 +31,14 @@ def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcom
     if not wrong:
         return passed(f"{len(locked)} packages as locked")
     return failed(
-        ", ".join(f"{package['name']} {package['version']}" for package in wrong),
-        ", ".join(f"{package['name']} {have.get(package['name'], 'not installed')}" for package in wrong),
+        _some([f"{package['name']} {package['version']}" for package in wrong]),
+        _some([f"{package['name']} {have.get(package['name'], 'not installed')}" for package in wrong]),
     )
+
+
+def _some(words: list[str]) -> str:
+    """The first few of a list that may be long."""
+    return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")
 
 
 def packages_are_held(facts: Facts, wanted: Wanted, layer: str) -> Outcome:
@@ -44,4 +49,4 @@ def packages_are_held(facts: Facts, wanted: Wanted, layer: str) -> Outcome:
     if facts.packages is None or not facts.bundle.complete("dpkg_l"):
         return unknown()
     loose = [name for name in locked if name in facts.packages and not facts.packages[name].held]
-    return failed("held", "not held: " + ", ".join(loose)) if loose else passed(f"{len(locked)} packages held")
+    return failed("held", "not held: " + _some(loose)) if loose else passed(f"{len(locked)} packages held")
