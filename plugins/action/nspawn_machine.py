@@ -36,7 +36,7 @@ class ActionModule(LabAction):
         "template": {"type": "str"},
         "profile": {"type": "dict"},
         "recreate": {"type": "bool", "default": False},
-        "boot_seconds": {"type": "int", "default": 90},
+        "boot_seconds": {"type": "int", "default": 180},
     }
 
     def apply(self, params: Params) -> dict[str, Any]:

@@ -43,7 +43,7 @@ options:
   boot_seconds:
     description: How long the boot may take.
     type: int
-    default: 90
+    default: 180
 author:
   - The goldnode founders (@goldnode)
 attributes:
