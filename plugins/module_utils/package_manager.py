@@ -8,6 +8,8 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.kernel_module import deciding_line
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apt, dpkg
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
@@ -28,7 +30,9 @@ class PackageManager:
     def _run(self, *argv: str, cwd: Path | None = None) -> str:
         rc, stdout, stderr = self._run_command(list(argv), environ_update=ENVIRONMENT, cwd=cwd and str(cwd))
         if rc != 0:
-            raise RefusedError(f"{argv[0]} {argv[1]} failed: {apt.error_text(stderr + stdout)}")
+            log = apt.consulted_log(stdout)
+            reason = f"; {log} says: {deciding_line(text_of(Path(log)))}" if log else ""
+            raise RefusedError(f"{argv[0]} {argv[1]} failed: {apt.error_text(stderr + stdout)}{reason}")
         return stdout
 
     def installed(self) -> dict[str, dpkg.Installed]:
@@ -59,8 +63,14 @@ class PackageManager:
         self._run_command(["dpkg", "--configure", "--pending", "--force-confdef", "--force-confold"], environ_update=ENVIRONMENT)
 
     def install(self, packages: Sequence[Package]) -> None:
-        """Runs the transaction that was simulated; apt itself refuses if it would now remove something."""
-        self._run("apt-get", "install", "--no-remove", *OPTIONS, *INSTALL, *[package.argument for package in packages])
+        """Runs the transaction that was simulated; apt itself refuses if it would now remove something.
+
+        What arrived is held also where a package's own script fails, a DKMS build for instance: changing a held package clears its hold.
+        """
+        try:
+            self._run("apt-get", "install", "--no-remove", *OPTIONS, *INSTALL, *[package.argument for package in packages])
+        finally:
+            self.hold(packages)
         shutil.rmtree(ARCHIVES)
 
     def hold(self, packages: Sequence[Package]) -> None:

@@ -37,6 +37,12 @@ def parse_madison(text: str) -> dict[str, list[str]]:
     return versions
 
 
+def consulted_log(text: str) -> str | None:
+    """The path of the build log that DKMS, run by a package's own script, sends its reader to."""
+    found = re.search(r"^Consult (\S+) for more information", text, re.M)
+    return found.group(1) if found else None
+
+
 def error_text(text: str) -> str:
     """The sentences behind `E:` in apt's or dpkg's output, joined; the last line where there is none."""
     errors = [line[3:].strip() for line in text.splitlines() if line.startswith("E: ")]

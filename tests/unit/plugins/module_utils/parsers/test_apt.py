@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt import Step, error_text, parse_madison, parse_simulation
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt import Step, consulted_log, error_text, parse_madison, parse_simulation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +46,12 @@ def test_a_refused_transaction_has_no_steps(name):
 )
 def test_the_error_is_in_apts_own_words(name, words):
     assert words in error_text((APT / name).read_text())
+
+
+def test_a_failed_build_names_its_log():
+    text = (APT / "dkms_build_fails.txt").read_text()
+    assert consulted_log(text) == "/var/lib/dkms/nvidia/550.163.01/build/make.log"
+    assert consulted_log("Setting up x ...\n") is None
 
 
 def test_without_an_error_line_the_last_line_speaks():
