@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import lab_id, state_dir
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME, lab_id
 from filelock import FileLock, Timeout
 
 from .loop import CLONE, Loop, StepError, require_root
@@ -26,7 +27,7 @@ def need(condition: bool, sentence: str) -> None:
 
 
 def create(loop: Loop) -> None:
-    loop.play("Create the lab: five nodes, repositories, a registry", "create_lab", lab_pools=[loop.pool], offered_kernels=[FIRST_KERNEL])
+    loop.play("Create the lab: five nodes, repositories, a registry", "create_lab", offered_kernels=FIRST_KERNEL)
 
 
 def make_release(loop: Loop) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def summary(shown: list[tuple[str, str, float]], total: float) -> str:
 
 def main() -> int:
     require_root()
-    state = state_dir(lab_id(CLONE))
+    state = STATE_HOME / lab_id(CLONE, os.environ.get("GOLDNODE_LAB", ""))
     state.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(state.parent / f"{state.name}.demo.lock")
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import state_dir
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
 
 from . import demo
 from .loop import Loop
@@ -14,7 +14,7 @@ LAB = "e2e001"
 @pytest.fixture(scope="module")
 def loop(tmp_path_factory, monkeypatch_module):
     monkeypatch_module.setenv("GOLDNODE_LAB", LAB)
-    loop = Loop(state=state_dir(LAB), report=tmp_path_factory.mktemp("reports"))
+    loop = Loop(state=STATE_HOME / LAB, report=tmp_path_factory.mktemp("reports"))
     loop.play("Remove left-overs", "destroy_lab")
     demo.create(loop)
     yield loop
