@@ -111,6 +111,7 @@ def force_kernel(loop: Loop, node: str) -> None:
     packages = [f"linux-image-{NEWER_KERNEL}", f"linux-headers-{NEWER_KERNEL}"]
     apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--allow-change-held-packages"]
     loop.on_node(node, "rm", "-f", "/etc/default/grub.d/goldnode.cfg")
+    loop.on_node(node, "apt-get", "update", "--error-on=any")
     loop.on_node(node, *apt, *packages)
     loop.on_node(node, "update-grub")
     loop.reboot(node)
