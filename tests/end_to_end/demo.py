@@ -110,7 +110,8 @@ def forced_kernel(loop: Loop) -> str:
 def force_kernel(loop: Loop, node: str) -> None:
     packages = [f"linux-image-{NEWER_KERNEL}", f"linux-headers-{NEWER_KERNEL}"]
     apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--allow-change-held-packages"]
-    loop.on_node(node, "rm", "-f", "/etc/default/grub.d/goldnode.cfg")
+    # the preferences block every kernel but the locked one, so a determined hand removes them first
+    loop.on_node(node, "rm", "-f", "/etc/apt/preferences.d/goldnode-kernel", "/etc/default/grub.d/goldnode.cfg")
     loop.on_node(node, "apt-get", "update", "--error-on=any")
     loop.on_node(node, *apt, *packages)
     loop.on_node(node, "update-grub")
