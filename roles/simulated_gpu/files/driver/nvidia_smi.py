@@ -49,7 +49,7 @@ def devices_of(library):
         try:
             found.append(library.device(index))
         except nvml.NvmlError as error:
-            raise SmiError(255, f"Unable to determine the device handle for GPU{index}: {error}") from error
+            raise SmiError(255, f"Unable to determine the device handle for GPU{error.device.address.upper()}: {error}") from error
     if not found:
         raise SmiError(NO_DEVICES, "No devices were found")
     return found

@@ -24,7 +24,6 @@ from pathlib import Path
 NVIDIA_MAJOR = 195
 UVM_MAJORS = range(500, 512)  # dynamic character majors that x86 kernels hand out to nvidia-uvm
 CAPS_MAJORS = range(234, 255)
-MODULES = ("nvidia", "nvidia-modeset", "nvidia-uvm", "nvidia-drm")
 IN_TREE = {"overlay": 217088, "br_netfilter": 36864, "drm": 774144}
 VERSION_RECORD = struct.Struct("<Q56s")
 SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe"}

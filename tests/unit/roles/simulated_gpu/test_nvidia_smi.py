@@ -75,7 +75,7 @@ def test_a_control_node_with_a_wrong_major_is_an_unknown_error(gpu):
 
 def test_a_gpu_that_cannot_be_opened_has_no_handle(gpu):
     gpu.node("nvidia0", to=WRONG_NODE)
-    assert gpu.smi().stdout == "Unable to determine the device handle for GPU0: Unknown Error\n"
+    assert gpu.smi().stdout == "Unable to determine the device handle for GPU0000:0F:00.0: Unknown Error\n"
 
 
 def test_without_its_library_it_says_where_to_look(gpu, libraries, tmp_path):
