@@ -36,7 +36,7 @@ def test_the_users_keys_stay_beside_ours(host):
 
 def test_no_refused_key_and_no_unfinished_run_is_left(host):
     assert not {"no-such-key", "storage-driver"} & daemon_json(host).keys()
-    assert host.check_output("ls /etc/docker") == "daemon.json"
+    assert host.check_output("find /etc/docker -name '*daemon.json*'") == "/etc/docker/daemon.json"
 
 
 def test_docker_runs_and_starts_at_boot(host):
