@@ -63,8 +63,9 @@ def _packed(builder: Builder, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _absent(builder: Builder, arguments: dict[str, Any]) -> dict[str, Any]:
+    there = builder.home.exists()
     builder.disclaim(os.getppid())
-    return {}
+    return {"changed": there and not builder.home.exists()}
 
 
 _STATES = {"unpacked": _unpacked, "mounted": _mounted, "unmounted": _unmounted, "packed": _packed, "absent": _absent}

@@ -4,14 +4,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from ansible.errors import AnsibleError
-from ansible.plugins.lookup import LookupBase
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
-
 DOCUMENTATION = r"""
 name: stack_lock
 short_description: Read a lock file
@@ -47,6 +39,14 @@ _raw:
   type: list
   elements: dict
 """
+
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.lookup import LookupBase
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
 
 
 class LookupModule(LookupBase):

@@ -52,7 +52,7 @@ ABSENT: dict[str, tuple[str, ...]] = {
         "var/cache/ldconfig/aux-cache",
     ),
     "lab node profile": ("etc/goldnode-lab/*",),  # the hardware of one node; the directory itself marks the lab
-    "builder": ("usr/sbin/policy-rc.d", "home/.ansible"),
+    "builder": ("usr/sbin/policy-rc.d", "etc/dpkg/dpkg.cfg.d/goldnode-builder", "home/.ansible"),
 }
 
 # item -> directories whose tree is kept (services need it) and whose files must be gone

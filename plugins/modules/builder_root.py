@@ -74,11 +74,3 @@ path:
   returned: with O(state=packed)
   type: str
 """
-
-
-def main() -> None:
-    raise SystemExit("goldnode.gpu.builder_root runs on the controller, as an action of a task; it is no module to be started by itself")
-
-
-if __name__ == "__main__":
-    main()

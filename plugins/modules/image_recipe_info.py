@@ -65,11 +65,3 @@ source:
   returned: success
   type: dict
 """
-
-
-def main() -> None:
-    raise SystemExit("goldnode.gpu.image_recipe_info runs on the controller, as an action of a task; it is no module to be started by itself")
-
-
-if __name__ == "__main__":
-    main()

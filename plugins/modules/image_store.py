@@ -90,11 +90,3 @@ digests:
   type: list
   elements: str
 """
-
-
-def main() -> None:
-    raise SystemExit("goldnode.gpu.image_store runs on the controller, as an action of a task; it is no module to be started by itself")
-
-
-if __name__ == "__main__":
-    main()

@@ -62,11 +62,3 @@ files:
       description: The whole content.
       type: str
 """
-
-
-def main() -> None:
-    raise SystemExit("goldnode.gpu.package_sources_info runs on the controller, as an action of a task; it is no module to be started by itself")
-
-
-if __name__ == "__main__":
-    main()

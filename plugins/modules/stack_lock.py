@@ -84,11 +84,3 @@ summary:
   type: list
   elements: str
 """
-
-
-def main() -> None:
-    raise SystemExit("goldnode.gpu.stack_lock runs on the controller, as an action of a task; it is no module to be started by itself")
-
-
-if __name__ == "__main__":
-    main()

@@ -27,10 +27,12 @@ def outcome_of(node: Mapping[str, Any]) -> str:
 
 
 def report(pool: str, nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """`{schema, outcome, pool, nodes, lines}`; each node is `{node, channel, release, how, verdict, first_broken_layer, message}`."""
+    """`{schema, outcome, pool, nodes, message, lines}`; each node is `{node, channel, release, how, verdict, first_broken_layer, message}`."""
     rows = [{**node, "outcome": outcome_of(node)} for node in nodes]
     outcome = min((row["outcome"] for row in rows), key=ORDER.index, default=INCONCLUSIVE)
-    return {"schema": "goldnode.provisioning/v1", "outcome": outcome, "pool": pool, "nodes": rows, "lines": [*_table(rows), *_sentences(pool, rows)]}
+    sentences = _sentences(pool, rows)
+    lines = [*_table(rows), *sentences]
+    return {"schema": "goldnode.provisioning/v1", "outcome": outcome, "pool": pool, "nodes": rows, "message": ". ".join(sentences), "lines": lines}
 
 
 def _table(rows: Iterable[Mapping[str, Any]]) -> list[str]:

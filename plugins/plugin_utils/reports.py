@@ -138,7 +138,7 @@ def closing(result: Result, place: Path) -> str:
     counts = {
         "fail": sum(node["verdict"] == FAIL for node in nodes),
         "unknown": sum(node["verdict"] not in (FAIL, PASS) and node["state"] == "judged" for node in nodes),
-        "did not answer": sum(node["state"] != "judged" for node in nodes),
+        "not judged": sum(node["state"] != "judged" for node in nodes),
     }
     wrong = ", ".join(f"{count} of {len(nodes)} nodes {word}" for word, count in counts.items() if count)
     return f"{wrong or f'{len(nodes)} nodes pass'}. result.json, junit.xml and bundles: {place}"

@@ -117,7 +117,7 @@ def test_a_killed_build_leaves_no_image_and_the_next_one_works(image: dict[str, 
     build.wait()
     assert str(root / "proc") in Path("/proc/self/mounts").read_text()
     assert sorted(LAB.glob("store/sha256/*/*")) == store
-    code, again = run("build_image", tmp_path, "pool=lab_a10", "image_build_again=true")
+    code, again = run("build_image", tmp_path, "pool=lab_a10")
     assert (code, again["image_digest"]) == (0, image["image_digest"])
     assert str(root) not in Path("/proc/self/mounts").read_text()
     assert not root.exists()

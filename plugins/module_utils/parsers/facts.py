@@ -200,9 +200,11 @@ class Facts:
 
     @fact
     def cdi_specs(self) -> tuple[nvidia.CdiSpec, ...]:
-        """NVIDIA's CDI specs, of whatever file."""
-        texts = self.known(self.bundle.files("cdi_specs"))
-        return tuple(spec for spec in (nvidia.cdi_spec(path, text) for path, text in texts.items()) if spec.kind.startswith("nvidia.com/"))
+        """NVIDIA's CDI specs, of whatever file; not known where a file is only an excerpt that does not say what it is for."""
+        specs = [nvidia.cdi_spec(path, text) for path, text in self.known(self.bundle.files("cdi_specs")).items()]
+        if not all(spec.kind for spec in specs):
+            return self.known(None)
+        return tuple(spec for spec in specs if spec.kind.startswith("nvidia.com/"))
 
     # Engine and policy
 

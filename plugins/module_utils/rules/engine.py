@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import ENGINE
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -14,6 +16,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 
 NO_DOCKER = "this node has no Docker"
 RESTART = "systemctl restart docker (running containers stop unless live-restore is on); journalctl -u docker says why it does not come up."
+# docker's client, client/errors.go of moby.
+NO_ANSWER = re.compile(
+    r"Cannot connect to the Docker daemon|error during connect|permission denied while trying to connect|failed to connect to the docker API"
+)
 # A runtime's own clock and the file system's differ by less; systemd prints whole seconds.
 SAME_MOMENT_S = 2
 
@@ -40,12 +46,19 @@ def daemon_answers(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable(NO_DOCKER)
     if facts.docker_info is not None:
         return passed(f"Docker {facts.docker_info.get('ServerVersion', '')}".strip())
-    service = (facts.service("docker_service") or {}).get("ActiveState")
-    error = facts.bundle.error("docker_info") or (facts.bundle.output("docker_info") or "").strip().splitlines()[-1:]
-    said = "docker is not installed" if facts.bundle.absent("docker_info") else error if isinstance(error, str) else "".join(error)
-    if not said and not service:
+    service = (facts.service("docker_service") or {}).get("ActiveState", "unknown")
+    said = _silence(facts)
+    if said is None and service not in ("failed", "inactive"):
         return unknown()
-    return failed("an answer from the daemon", f"{said or 'no answer'}; docker.service {service or 'unknown'}")
+    return failed("an answer from the daemon", f"{said or 'no answer'}; docker.service {service}")
+
+
+def _silence(facts: Facts) -> str | None:
+    """What says that no daemon answers: docker's own words, its absence, or that it had to be killed. None: nothing says so."""
+    if facts.bundle.absent("docker_info"):
+        return "docker is not installed"
+    lines = [line for line in (facts.bundle.output("docker_info") or "").splitlines() if NO_ANSWER.search(line)]
+    return facts.bundle.error("docker_info") or (lines[-1].strip() if lines else None)
 
 
 @rule(
@@ -118,8 +131,8 @@ def _equals_upstream(observed: str | None, pinned: str | None) -> Outcome:
 )
 def default_runtime_is_runc(facts: Facts, wanted: Wanted) -> Outcome:
     """Docker's default runtime stays runc"""
-    if without_docker(facts, wanted):
-        return not_applicable(NO_DOCKER)
+    if without_docker(facts, wanted) or not wanted:
+        return not_applicable("no Docker, or no lock that wants one")
     return equals_pin((facts.docker_info or {}).get("DefaultRuntime"), "runc", "default runtime")
 
 

@@ -94,9 +94,9 @@ def _public_host_key(lab: Lab, node: str) -> str:
     return " ".join(keys.host_key(lab, node).with_suffix(".pub").read_text().split()[:2])
 
 
-def ssh_config(lab: Lab, addresses: Mapping[str, str]) -> str:
+def ssh_config(lab: Lab) -> str:
     """For ssh, Ansible and testinfra alike: `ssh -F … <node>`. Host keys are always checked."""
-    hosts = "".join(f"Host {node}\n    HostName {address}\n" for node, address in sorted(addresses.items()))
+    hosts = "".join(f"Host {node}\n    HostName {lab.address(node)}\n" for node in sorted(lab.nodes))
     common = {
         "User": "root",
         "IdentityFile": keys.user_key(lab),
@@ -176,7 +176,7 @@ def files(lab: Lab, source: Path, hosts: Tree, fingerprint: str, base_image: str
     yield "hosts.yml", as_yaml(with_addresses(hosts, lab))
     yield "group_vars/all/lab.yml", as_yaml(group_vars_all(lab, base_image))
     yield "trust.yml", as_yaml(trust(lab, fingerprint))
-    yield "ssh_config", ssh_config(lab, {node: lab.address(node) for node in lab.nodes})
+    yield "ssh_config", ssh_config(lab)
     yield "known_hosts", known_hosts(lab)
     for plain in ("group_vars/all/probe.yml", "recreate_node.yml"):
         yield plain, (source / plain).read_text()

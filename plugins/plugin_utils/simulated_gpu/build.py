@@ -28,7 +28,7 @@ def compiler_version() -> str:
 def sources_digest(sources: Path) -> str:
     """One digest over every source file, this builder and the compiler."""
     builder = sorted(Path(__file__).parent.glob("*.py"))
-    files = sorted(path for path in sources.rglob("*") if path.is_file())
+    files = sorted(path for path in sources.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
     names = {str(path.relative_to(sources)): file_digest(path) for path in files}
     return digest_of({"sources": names, "builder": [file_digest(path) for path in builder], "compiler": compiler_version()})
 
@@ -49,6 +49,8 @@ def build_all(sources: Path, target: Path, digest: str) -> list[str]:
     """Build every package beside `target`, then put the new folder in its place. Returns paths relative to it."""
     content = read_catalogue(sources)
     target.parent.mkdir(parents=True, exist_ok=True)
+    for left_over in target.parent.glob(f".{target.name}.*"):
+        shutil.rmtree(left_over)
     new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         new.chmod(0o755)

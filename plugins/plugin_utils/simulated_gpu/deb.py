@@ -71,6 +71,7 @@ def place_nouveau(package: Package, tree: Path, sources: Path) -> None:
     words = package.words
     run([sys.executable, builder, "nouveau", "--release", words["release"], "--checksum", words["image_checksum"], "--output", str(plain)])
     target.write_bytes(lzma.compress(plain.read_bytes(), check=lzma.CHECK_CRC32))
+    target.chmod(0o644)
     plain.unlink()
 
 

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 
 class NvmlError(Exception):
-    """A call refused: `code` and NVML's own words."""
+    """A call refused: `code`, NVML's own words, and the device where it was one that refused to be opened."""
 
-    def __init__(self, code, text):
+    def __init__(self, code, text, device=None):
         super().__init__(text)
         self.code = code
+        self.device = device
 
 
 class Slice(NamedTuple):
@@ -75,9 +76,9 @@ class Nvml:
         self._library.nvmlErrorString.restype = ctypes.c_char_p
         self._check(self._library.nvmlInit_v2())
 
-    def _check(self, code):
+    def _check(self, code, device=None):
         if code:
-            raise NvmlError(code, self._library.nvmlErrorString(code).decode())
+            raise NvmlError(code, self._library.nvmlErrorString(code).decode(), device)
 
     def text(self, function, *arguments):
         """A call whose last two parameters are a buffer and its size."""
@@ -103,8 +104,10 @@ class Nvml:
 
     def device(self, index):
         handle = ctypes.c_void_p()
-        self._check(self._library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle)))
-        return Device(self, handle)
+        code = self._library.nvmlDeviceGetHandleByIndex_v2(index, ctypes.byref(handle))
+        device = Device(self, handle)
+        self._check(code, device)
+        return device
 
     def devices(self):
         return [self.device(index) for index in range(self.count)]

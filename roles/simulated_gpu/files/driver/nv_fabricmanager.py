@@ -22,7 +22,9 @@ def fabric():
 def set_fabric(state):
     facts = DRIVER / "goldnode"
     lines = facts.read_text().splitlines(keepends=True)
-    facts.write_text("".join(f"{'Fabric:':<20} {state}\n" if line.startswith("Fabric:") else line for line in lines))
+    new = facts.with_name(".goldnode.new")
+    new.write_text("".join(f"{'Fabric:':<20} {state}\n" if line.startswith("Fabric:") else line for line in lines))
+    new.replace(facts)
 
 
 def refuse_what_cannot_work():

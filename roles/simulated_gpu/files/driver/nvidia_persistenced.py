@@ -20,7 +20,9 @@ REFUSED = (
 def set_persistence(mode):
     for facts in GPUS.glob("*/goldnode"):
         lines = facts.read_text().splitlines(keepends=True)
-        facts.write_text("".join(f"{'Persistence Mode:':<20} {mode}\n" if line.startswith("Persistence Mode:") else line for line in lines))
+        new = facts.with_name(".goldnode.new")
+        new.write_text("".join(f"{'Persistence Mode:':<20} {mode}\n" if line.startswith("Persistence Mode:") else line for line in lines))
+        new.replace(facts)
 
 
 def main():

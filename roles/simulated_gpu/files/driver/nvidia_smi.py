@@ -1,7 +1,8 @@
 """A stand-in for nvidia-smi: table, -L, -q, -q -x, --query-gpu and mig -lgi, from what NVML says.
 
 Texts and exit codes: nvidia-smi's manual page and outputs in public reports. Simpler than the real thing: it reads
-only; no topo, nvlink or dmon; no processes; a MIG device has no line of its own in the table.
+only; no topo, nvlink or dmon; no processes; a MIG device
+has no line of its own in the table, and mig -lgi no profile ids and placements.
 """
 
 import datetime
@@ -48,7 +49,7 @@ def devices_of(library):
         try:
             found.append(library.device(index))
         except nvml.NvmlError as error:
-            raise SmiError(255, f"Unable to determine the device handle for GPU{index}: {error}") from error
+            raise SmiError(255, f"Unable to determine the device handle for GPU{error.device.address.upper()}: {error}") from error
     if not found:
         raise SmiError(NO_DEVICES, "No devices were found")
     return found
@@ -165,14 +166,14 @@ def instances(devices):
     rows = [(index, one) for index, device in enumerate(devices) for one in device.slices()]
     if not rows:
         raise SmiError(NO_DEVICES, "No GPU instances found: Not Found" if devices[0].field("MIG Mode") == "Enabled" else "No MIG-enabled devices found.")
-    yield "+" + "-" * 55 + "+"
-    yield "| GPU instances:" + " " * 40 + "|"
-    yield "| GPU   Name             Profile  Instance   Placement   |"
-    yield "|                          ID       ID       Start:Size  |"
-    yield "|" + "=" * 55 + "|"
+    yield f"+{'-' * 55}+"
+    yield f"| {'GPU instances:':<54}|"
+    yield f"| {'GPU   Name               Instance':<54}|"
+    yield f"| {'                           ID':<54}|"
+    yield f"|{'=' * 55}|"
     for index, one in rows:
-        yield f"| {index:>3}  MIG {one.profile:<17} {9:>2} {one.gpu_instance:>8} {'':>17}|"
-    yield "+" + "-" * 55 + "+"
+        yield f"| {f'{index:>3}  MIG {one.profile:<15} {one.gpu_instance:>4}':<54}|"
+    yield f"+{'-' * 55}+"
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -208,7 +209,7 @@ def table_rows(index, device):
     errors = device.field("ECC Uncorrected Volatile") if device.field("ECC Mode") == "Enabled" else "Off"
     draw, limit = (f"{float(device.field(key, '0')):.0f}W" for key in ("Power Draw", "Power Limit"))
     memory = f"{used(device)}MiB / {mebibytes(device):>6}MiB"
-    yield f"| {index:>3}  {device.name:<28.28} {persistence:>4} | {bus_id(device):>18} Off | {errors:>20} |"
+    yield f"| {index:>3}  {device.name:<28.28} {persistence:>4}  | {bus_id(device):>18} Off | {errors:>20} |"
     yield f"| N/A  {device.field('Temperature'):>3}C    P0  {draw:>12} / {limit:>5}   | {memory:>22} | {'0%':>7} {'Default':>12} |"
     yield f"| {'':39} | {'':22} | {device.field('MIG Mode'):>20} |"
 

@@ -24,7 +24,6 @@ from pathlib import Path
 NVIDIA_MAJOR = 195
 UVM_MAJORS = range(500, 512)  # dynamic character majors that x86 kernels hand out to nvidia-uvm
 CAPS_MAJORS = range(234, 255)
-MODULES = ("nvidia", "nvidia-modeset", "nvidia-uvm", "nvidia-drm")
 IN_TREE = {"overlay": 217088, "br_netfilter": 36864, "drm": 774144}
 VERSION_RECORD = struct.Struct("<Q56s")
 SPEEDS = {3: "8.0 GT/s PCIe", 4: "16.0 GT/s PCIe", 5: "32.0 GT/s PCIe"}
@@ -253,7 +252,7 @@ def find_module(node, release, name):
 def sections(elf):
     """The sections of an ELF64 file: name -> bytes."""
     if elf[:4] != b"\x7fELF":
-        raise RefusedError("Invalid ELF header magic: != \x7fELF".replace("\x7f", ""))
+        raise RefusedError("Invalid ELF header magic: != ELF")
     offset, size, count, names = struct.unpack_from("<Q10xHHH", elf, 40)
     table = [struct.unpack_from("<II8xQQQ", elf, offset + index * size) for index in range(count)]
     text = elf[table[names][3] : table[names][3] + table[names][4]]
@@ -267,7 +266,7 @@ def read_module(path):
         parts = sections(lzma.decompress(blob) if path.suffix == ".xz" else blob)
         info = dict(pair.decode().split("=", 1) for pair in parts[".modinfo"].split(b"\0") if b"=" in pair)
         return info, VERSION_RECORD.unpack(parts["__versions"])[0]
-    except (lzma.LZMAError, KeyError, struct.error) as error:
+    except (lzma.LZMAError, KeyError, IndexError, ValueError, struct.error) as error:
         raise RefusedError(f"module {path.name}: invalid module format ({error})") from error
 
 
@@ -415,7 +414,7 @@ def answers(profile, gpu):
         ("Remapped Failure", "No"),
         ("Link Generation", link["generation"]),
         ("Link Width", link["width"]),
-        ("MIG Mode", "Enabled" if "mig" in profile else ("Disabled" if profile["compute_capability"] in ("8.0", "9.0", "10.0") else "N/A")),
+        ("MIG Mode", profile["mig_mode"]),
         *slices,
     ]
 
@@ -428,7 +427,7 @@ def device_nodes(profile, uvm_major, caps_major):
     yield "nvidia-uvm-tools", uvm_major, 1
     for gpu in profile["gpus"]:
         yield f"nvidia{gpu['minor']}", NVIDIA_MAJOR, gpu["minor"]
-    if "mig" in profile:
+    if profile["mig_mode"] != "N/A":
         yield "nvidia-caps/nvidia-cap1", caps_major, 1
         yield "nvidia-caps/nvidia-cap2", caps_major, 2
     for gpu in profile["gpus"]:
@@ -446,9 +445,17 @@ def make_nodes(node, nodes, mode):
         path.chmod(0o444 if "caps" in name else mode)
 
 
+def make_missing_nodes(node, profile):
+    """What nvidia-modprobe does where the driver is loaded."""
+    loaded = fields((node.driver / "goldnode").read_text())
+    mode = int(fields((node.driver / "params").read_text())["DeviceFileMode"])
+    nodes = device_nodes(profile, int(loaded["UVM Major"]), int(loaded["Caps Major"]))
+    make_nodes(node, [one for one in nodes if not (node.dev / one[0]).exists()], mode)
+
+
 def write_capabilities(node, profile):
     """/proc/driver/nvidia/capabilities and the table of their minors."""
-    if "mig" not in profile:
+    if profile["mig_mode"] == "N/A":
         return
     files = {"mig/config": 1, "mig/monitor": 2}
     for gpu in profile["gpus"]:
@@ -567,10 +574,11 @@ def no_module(node, name):
 
 
 def load_now(node):
-    """`modprobe nvidia` on the running kernel; nothing to do where the driver is loaded."""
-    if (node.driver / "version").exists():
-        return
+    """`modprobe nvidia` on the running kernel; where the driver is loaded, only its missing device nodes are made."""
     profile = hardware(node)
+    if (node.driver / "version").exists():
+        make_missing_nodes(node, profile)
+        return
     if not profile["count"]:
         raise RefusedError("ERROR: could not insert 'nvidia': No such device")
     try:

@@ -1,7 +1,7 @@
 """A stand-in for nvidia-container-runtime: changes the container's configuration at `create`, then is runc.
 
 Modes: `auto` makes a CDI specification at that moment (since 1.18), `cdi` takes the one on disk. Simpler than the
-real thing: `legacy` and `csv` are refused, and of specifications on disk only nvidia-ctk's own is read.
+real thing: `legacy` and `csv` are refused, and only the first specification for GPUs on disk is taken.
 """
 
 import json
@@ -33,9 +33,9 @@ def specification(mode):
             raise toolkit.ToolkitError(f'failed to create the automatic CDI modifier: failed to generate CDI spec for mode "auto": {error}') from error
     if mode != "cdi":
         raise toolkit.ToolkitError(f"invalid runtime mode: {mode}")
-    for path in toolkit.specifications():
-        if Path(path).name.startswith("nvidia."):
-            return toolkit.read_specification(path)
+    for found in toolkit.specifications():
+        if found["kind"] == toolkit.KIND:
+            return found
     raise toolkit.ToolkitError("failed to inject CDI devices: no specification found")
 
 

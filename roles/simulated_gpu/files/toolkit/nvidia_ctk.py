@@ -59,7 +59,7 @@ def generate(arguments):
 
 
 def list_devices(_arguments):
-    names = [name for names in toolkit.specifications().values() for name in names]
+    names = [name for specification in toolkit.specifications() for name in toolkit.names_of(specification)]
     toolkit.log("info", f"Found {len(names)} CDI devices")
     for name in names:
         print(name)

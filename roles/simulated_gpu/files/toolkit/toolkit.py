@@ -154,16 +154,17 @@ def scalar(text):
 
 
 def specifications():
-    """The CDI files on disk: path -> parsed. Only what nvidia-ctk itself wrote is read: YAML of its form, or JSON."""
-    paths = sorted(path for folder in SPEC_FOLDERS for path in Path(folder).glob("*") if path.suffix in (".yaml", ".yml", ".json"))
-    return {str(path): names_in(path.read_text()) for path in paths}
+    """The CDI specifications on disk, parsed. One that this reader does not understand is left out with a warning."""
+    for path in sorted(path for folder in SPEC_FOLDERS for path in Path(folder).glob("*") if path.suffix in (".yaml", ".yml", ".json")):
+        try:
+            yield read_specification(path)
+        except (ValueError, IndexError) as error:
+            log("warning", f"failed to read {path}: {error}")
 
 
-def names_in(text):
-    """Qualified device names of a specification file."""
-    kind = re.search(r'"?kind"?:\s*"?([\w./-]+)', text)
-    names = re.findall(r'^\s*(?:- )?"?name"?:\s*"?([\w.:-]+)', text, re.MULTILINE)
-    return [f"{kind[1]}={name}" for name in names] if kind else []
+def names_of(specification):
+    """Its qualified device names."""
+    return [f"{specification['kind']}={device['name']}" for device in specification["devices"]]
 
 
 def read_specification(path):

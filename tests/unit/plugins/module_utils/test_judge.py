@@ -221,3 +221,11 @@ def test_each_missing_proof_lowers_the_rung(change, rung, evidence):
 def test_a_claim_in_the_bundle_never_raises_the_rung(evidence):
     evidence["rung"] = "hardware"
     assert judge(evidence).rung == "simulated"
+
+
+def test_a_bundle_from_a_lab_node_on_its_release_passes_in_every_layer():
+    """Captured by validate_nodes from a lab node (Docker 26.1.5, stand-in driver 580.159.03), containers by CDI and --gpus included."""
+    captured = json.loads((EVIDENCE / "lab_canary.evidence.json").read_text())
+    result = judge(captured, yaml.load((EVIDENCE / "lab_canary.lock.yml").read_text(), yaml.CSafeLoader))
+    assert {layer: judged.verdict for layer, judged in result.layers.items()} == {**dict.fromkeys(ALL, PASS), "orchestrator": NOT_APPLICABLE}
+    assert (result.verdict, result.first_broken_layer, result.rung) == (PASS, None, "simulated")

@@ -49,6 +49,7 @@ PLANTED = {
     "etc/shadow-": "back-ups and caches that differ from build to build",
     "var/lib/dpkg/status-old": "back-ups and caches that differ from build to build",
     "usr/sbin/policy-rc.d": "builder",
+    "etc/dpkg/dpkg.cfg.d/goldnode-builder": "builder",
     "root/.ansible/tmp/x/AnsiballZ_apt.py": "builder",
     "var/log/apt/history.log": "logs",
     "var/log/journal/0123456789abcdef0123456789abcdef/system.journal": "logs",

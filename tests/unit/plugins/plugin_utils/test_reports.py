@@ -85,7 +85,7 @@ def test_a_node_that_does_not_answer_is_listed_with_its_reason(tmp_path):
     assert "n3 · unreachable\n  reason    ssh: connect to host n3: Connection timed out" in text
     assert "n4 · not judged\n  reason    no Python" in text
     assert "n5 · not judged\n  reason    no answer" in text
-    assert "3 of 3 nodes did not answer" in text
+    assert "3 of 3 nodes not judged" in text
 
 
 def test_what_could_not_be_seen_is_said(tmp_path):

@@ -33,7 +33,8 @@ SAID = [
         "The CDI specification names /dev/nvidia0, which is not a device node on the node.",
     ),
     (
-        INIT + 'error mounting "/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01" to rootfs at "/usr/lib/x86_64-linux-gnu/libcuda.so.1": bind mount source '
+        INIT + 'error mounting "/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01" to rootfs at "/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01": '
+        "create mount destination for /usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01 mount: bind mount source "
         "stat: stat /usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01: no such file or directory: unknown.",
         "The CDI specification is stale: it names /usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01, which is no longer on the node, as after a driver upgrade.",
     ),
@@ -42,7 +43,7 @@ SAID = [
         "The program /usr/bin/nvidia-cdi-hook, a hook in the CDI specification, is missing.",
     ),
     (
-        RUNC + 'exec: "nvidia-container-runtime-hook": executable file not found in $PATH: unknown.',
+        DAEMON + 'exec: "nvidia-container-runtime-hook": executable file not found in $PATH.',
         "nvidia-container-runtime-hook was removed while Docker ran.",
     ),
     # public reports: the case is in the table

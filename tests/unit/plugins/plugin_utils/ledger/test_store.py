@@ -57,6 +57,12 @@ def test_an_error_inside_a_transaction_leaves_nothing_of_it(tmp_path):
     assert events(ledger) == 1
 
 
+def test_a_ledger_whose_first_writer_was_undone_can_be_read(tmp_path):
+    with pytest.raises(RuntimeError), Ledger(tmp_path).write():
+        raise RuntimeError
+    assert events(Ledger(tmp_path)) == 0
+
+
 def test_what_happens_in_a_reading_block_is_not_kept(tmp_path):
     ledger = Ledger(tmp_path)
     write(ledger, 1)

@@ -1,0 +1,95 @@
+import xml.etree.ElementTree as ET
+
+import pytest
+from gpu_library import WRONG_NODE
+
+UUID = "GPU-00000000-0203-0405-0607-08090a0b0c0d"
+
+
+def test_the_table_shows_driver_cuda_and_gpu(gpu):
+    done = gpu.smi()
+    assert done.returncode == 0
+    assert "| NVIDIA-SMI 580.159.03             Driver Version: 580.159.03     CUDA Version: 13.0     |" in done.stdout
+    assert "|   0  NVIDIA A10 " in done.stdout
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("|", "+"))]
+    assert {len(line) for line in lines} == {91}
+
+
+def test_the_list_has_name_and_uuid(gpu):
+    assert gpu.smi("-L").stdout == f"GPU 0: NVIDIA A10 (UUID: {UUID})\n"
+
+
+def test_the_list_has_mig_devices_that_can_be_opened(gpu):
+    gpu.gpu("0000:0f:00.0", 0, **{"MIG Mode": "Enabled", "MIG 0": "1 0 13 1048576 3g.40gb MIG-a", "MIG 1": "2 0 22 1048576 3g.40gb MIG-b"})
+    gpu.node("nvidia-caps/nvidia-cap22")
+    assert gpu.smi("-L").stdout.splitlines()[1:] == ["  MIG 3g.40gb         Device  0: (UUID: MIG-b)"]
+    assert "3g.40gb" in gpu.smi("mig", "-lgi").stdout
+
+
+def test_a_query_prints_csv(gpu):
+    done = gpu.smi("--query-gpu=index,name,memory.total,gpu_bus_id", "--format=csv")
+    assert done.stdout.splitlines() == ["index, name, memory.total [MiB], gpu_bus_id", "0, NVIDIA A10, 1 MiB, 00000000:0F:00.0"]
+
+
+def test_a_query_without_units_and_header_prints_bare_values(gpu):
+    assert gpu.smi("--query-gpu=memory.total", "--format=csv,noheader,nounits").stdout == "1\n"
+
+
+def test_an_unknown_field_is_refused(gpu):
+    done = gpu.smi("--query-gpu=index,bogus", "--format=csv")
+    assert (done.returncode, done.stdout) == (2, 'Field "bogus" is not a valid field to query.\n\n')
+
+
+def test_the_xml_log_says_the_same_as_the_text_log(gpu):
+    tree, text = ET.fromstring(gpu.smi("-q", "-x").stdout), gpu.smi("-q").stdout
+    assert tree.findtext("driver_version") == "580.159.03"
+    assert tree.findtext("gpu/uuid") == UUID
+    assert f"GPU UUID                              : {UUID}" in text
+    assert tree.findtext("gpu/fb_memory_usage/total") == "1 MiB"
+
+
+def test_without_driver_it_says_so(gpu):
+    (gpu.folder / "proc/driver/nvidia/version").unlink()
+    done = gpu.smi()
+    assert done.returncode == 9
+    assert done.stdout.startswith("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver")
+
+
+def test_a_library_of_another_version_is_a_mismatch(gpu):
+    gpu.driver("550.163.01")
+    done = gpu.smi()
+    assert (done.returncode, done.stdout) == (18, "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 580.159\n")
+
+
+def test_without_any_gpu_node_no_devices_were_found(gpu):
+    gpu.node("nvidia0", to=None)
+    done = gpu.smi()
+    assert (done.returncode, done.stdout) == (6, "No devices were found\n")
+
+
+def test_a_control_node_with_a_wrong_major_is_an_unknown_error(gpu):
+    gpu.node("nvidiactl", to=WRONG_NODE)
+    done = gpu.smi("-L")
+    assert (done.returncode, done.stdout) == (255, "Failed to initialize NVML: Unknown Error\n")
+
+
+def test_a_gpu_that_cannot_be_opened_has_no_handle(gpu):
+    gpu.node("nvidia0", to=WRONG_NODE)
+    assert gpu.smi().stdout == "Unable to determine the device handle for GPU0000:0F:00.0: Unknown Error\n"
+
+
+def test_without_its_library_it_says_where_to_look(gpu, libraries, tmp_path):
+    gpu.folder = tmp_path
+    done = gpu.smi()
+    assert done.returncode == 12
+    assert done.stdout.startswith("NVIDIA-SMI couldn't find libnvidia-ml.so library in your system.")
+
+
+@pytest.mark.parametrize("arguments", [["--bogus"], ["topo", "-m"]])
+def test_what_it_cannot_do_it_refuses(gpu, arguments):
+    assert gpu.smi(*arguments).returncode == 2
+
+
+def test_a_changed_fact_is_shown(gpu):
+    gpu.gpu("0000:0f:00.0", 0, **{"Link Width": 8, "Remapped Pending": "Yes"})
+    assert gpu.smi("--query-gpu=pcie.link.width.current,remapped_rows.pending", "--format=csv,noheader").stdout == "8, Yes\n"
