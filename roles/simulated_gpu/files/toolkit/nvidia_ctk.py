@@ -78,11 +78,11 @@ def set_value(text, assignment):
 
 
 def config(arguments):
-    text = toolkit.CONFIG.read_text()
+    text = arguments.config_file.read_text()
     for assignment in arguments.set or []:
         text = set_value(text, assignment)
     if arguments.in_place:
-        write(toolkit.CONFIG, text)
+        write(arguments.config_file, text)
     else:
         sys.stdout.write(text)
 
@@ -105,6 +105,7 @@ def arguments_of(words):
     cdi.add_parser("list").set_defaults(run=list_devices)
     one = which.add_parser("config")
     one.add_argument("default", nargs="?", choices=["default"])
+    one.add_argument("--config-file", type=Path, default=toolkit.CONFIG)
     one.add_argument("--set", action="append")
     one.add_argument("--in-place", "-i", action="store_true")
     one.set_defaults(run=config)
