@@ -1,9 +1,10 @@
 import os
 
-import gpu_library
 import pytest
 from hypothesis import settings
-from simulated_gpu_node import LabNode, boot
+
+from tests.unit.roles.simulated_gpu import gpu_library
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import LabNode, boot
 
 # Compiled libraries and programs: on a busy machine one example may take its time.
 settings.register_profile("unhurried", deadline=None)

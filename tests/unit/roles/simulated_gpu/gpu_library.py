@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.simulated_gpu import deb
-from simulated_gpu_node import DRIVER, FILES
+
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import DRIVER, FILES
 
 # Real nodes need root. Here major 1 stands for the driver's: /dev/null, /dev/zero and /dev/full have it, /dev/ptmx has another.
 RIGHT_NODE, WRONG_NODE, MAJOR = "/dev/zero", "/dev/ptmx", 1

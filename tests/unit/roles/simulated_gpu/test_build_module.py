@@ -1,5 +1,6 @@
 import pytest
-from simulated_gpu_node import FILES, build_module
+
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import FILES, build_module
 
 CATALOGUE_ERROR = "nvidia/os-mlock.c:24:16: error: implicit declaration of function 'follow_pfn'"
 

@@ -3,7 +3,8 @@ import os
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated_gpu_node import OLD_DRIVER, PROFILES, boot, build_module
+
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import OLD_DRIVER, PROFILES, boot, build_module
 
 BAD_LAYOUT = "nvidia: disagrees about version of symbol module_layout"
 

@@ -4,9 +4,10 @@ import subprocess
 from ctypes import byref
 
 import pytest
-from gpu_library import WRONG_NODE, ptx
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from tests.unit.roles.simulated_gpu.gpu_library import WRONG_NODE, ptx
 
 NO_DEVICE, SYSTEM_NOT_READY, SYSTEM_DRIVER_MISMATCH, UNKNOWN = 100, 802, 803, 999
 INVALID_VALUE, OUT_OF_MEMORY, NOT_INITIALIZED, INVALID_CONTEXT = 1, 2, 3, 201

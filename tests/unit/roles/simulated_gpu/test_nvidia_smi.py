@@ -1,7 +1,8 @@
 import xml.etree.ElementTree as ET
 
 import pytest
-from gpu_library import WRONG_NODE
+
+from tests.unit.roles.simulated_gpu.gpu_library import WRONG_NODE
 
 UUID = "GPU-00000000-0203-0405-0607-08090a0b0c0d"
 

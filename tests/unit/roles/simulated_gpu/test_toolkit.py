@@ -6,7 +6,8 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from simulated_gpu_node import device_cgroup, injection, toolkit
+
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import device_cgroup, injection, toolkit
 
 TEXT = st.text(st.characters(codec="ascii", categories=["L", "N", "P", "Zs"]), max_size=12)
 KEY = st.text("abcdefgh", min_size=1, max_size=6)

@@ -1,7 +1,8 @@
 import subprocess
 
 import pytest
-from simulated_gpu_node import FILES, boot
+
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import FILES, boot
 
 
 @pytest.fixture

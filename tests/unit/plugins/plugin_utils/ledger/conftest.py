@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # importlib mode leaves it out; the tests share ledger_builders
-
-from ledger_builders import Pool
+from tests.unit.plugins.plugin_utils.ledger.ledger_builders import Pool
 
 
 @pytest.fixture

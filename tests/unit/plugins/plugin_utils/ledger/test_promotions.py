@@ -7,8 +7,9 @@ import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import promotions, tables
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import verify_chain
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
-from ledger_builders import Pool, judge
 from sqlalchemy import event, select, update
+
+from tests.unit.plugins.plugin_utils.ledger.ledger_builders import Pool, judge
 
 FORK = multiprocessing.get_context("fork")
 

@@ -2,7 +2,8 @@ import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import releases
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import verify_chain
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy
-from ledger_builders import IMAGE, POLICY, lock
+
+from tests.unit.plugins.plugin_utils.ledger.ledger_builders import IMAGE, POLICY, lock
 
 
 def test_a_registered_release_is_verified_and_on_candidate(pool):

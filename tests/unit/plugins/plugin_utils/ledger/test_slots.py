@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import slots
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
-from ledger_builders import HOSTS, PASSING, failing, judge
+
+from tests.unit.plugins.plugin_utils.ledger.ledger_builders import HOSTS, PASSING, failing, judge
 
 LOADED = failing("driver.module_does_not_load")
 

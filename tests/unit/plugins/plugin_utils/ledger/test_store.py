@@ -4,8 +4,9 @@ import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import tables
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append, verify_chain
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
-from ledger_builders import START
 from sqlalchemy import delete, func, select, text, update
+
+from tests.unit.plugins.plugin_utils.ledger.ledger_builders import START
 
 
 def events(ledger):

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import guards
-from promotion_builders import POLICY, lock, node, release, slot, view
+
+from tests.unit.plugins.plugin_utils.promotion.promotion_builders import POLICY, lock, node, release, slot, view
 
 GOOD = view(*(slot(minute) for minute in range(4)))
 

@@ -1,7 +1,8 @@
 from dataclasses import replace
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import qualifies, soak_start, streak
-from promotion_builders import POLICY, START, node, slot
+
+from tests.unit.plugins.plugin_utils.promotion.promotion_builders import POLICY, START, node, slot
 
 
 def test_a_failure_sets_the_streak_back_to_nothing():

@@ -17,7 +17,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results imp
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from promotion_builders import POLICY
+
+from tests.unit.plugins.plugin_utils.promotion.promotion_builders import POLICY
 
 IMAGE = "sha256:" + "c" * 64
 EXPECTED = Expected("canary-1", "canary", "sha256:r", "n", "boot-1", provisioned=True, container_images=(IMAGE,))

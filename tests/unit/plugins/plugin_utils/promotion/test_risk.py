@@ -1,6 +1,7 @@
 import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.risk import risk_class
-from promotion_builders import lock
+
+from tests.unit.plugins.plugin_utils.promotion.promotion_builders import lock
 
 
 def test_the_first_release_of_a_pool_is_major():

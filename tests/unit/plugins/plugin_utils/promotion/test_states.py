@@ -7,7 +7,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results imp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from promotion_builders import POLICY, START, release, slot, view
+
+from tests.unit.plugins.plugin_utils.promotion.promotion_builders import POLICY, START, release, slot, view
 
 
 def path(state, *slots, **changes):
