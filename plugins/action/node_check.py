@@ -13,8 +13,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import ALL, judge
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.payload import payload
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import write_atomically
 
 ARGUMENT_SPEC = {
     "stack": {"type": "dict"},
@@ -47,7 +47,7 @@ class ActionModule(ActionBase):
         judgement = judge(evidence, given["stack"], given["layers"] or ALL)
         evidence["rung"] = judgement.rung
         if given["spool"]:
-            write_atomically(Path(given["spool"]) / f"{node}.evidence.json", json.dumps(evidence))
+            write_text(Path(given["spool"]) / f"{node}.evidence.json", json.dumps(evidence))
         return {"changed": False, "evidence": evidence, **judgement.as_dict()}
 
     def _probe(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.image_store import ImageStore, StoreError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import releases
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction
@@ -14,7 +15,6 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, screen
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
 
 def _register_environment(call: Call) -> dict[str, Any]:

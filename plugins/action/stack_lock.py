@@ -9,8 +9,9 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render, summary, write_by_rename
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render, summary
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import pool_problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles, resolve_pool
 
@@ -48,7 +49,7 @@ class ActionModule(ActionBase):
         former = _former(files.lock)
         changed = before != after
         if changed and not self._task.check_mode:
-            write_by_rename(files.lock, after)
+            write_text(files.lock, after)
         diff = {"before_header": str(files.lock), "after_header": str(files.lock), "before": before, "after": after}
         return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": summary(lock, former), "diff": diff}
 

@@ -30,3 +30,8 @@ def file_digest(path: Path) -> str:
     """`sha256:<64 hex>` over a file's bytes."""
     with path.open("rb") as stream:
         return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def short(digest: str | None) -> str:
+    """A digest as people say it: its first seven hex digits."""
+    return digest.removeprefix("sha256:")[:7] if digest else "none"

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
+
 PASS, FAIL, INCONCLUSIVE, BLOCKED = "pass", "fail", "inconclusive", "blocked"
 # Worst first: the outcome of a run is the worst of its nodes'.
 ORDER = (FAIL, INCONCLUSIVE, BLOCKED, PASS)
@@ -37,7 +39,7 @@ def report(pool: str, nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _table(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     head = ("node", "channel", "release", "how", "validated", "first broken layer")
-    cells = [head, *((row["node"], row["channel"], _short(row["release"]), row["how"], row["outcome"], row["first_broken_layer"] or "-") for row in rows)]
+    cells = [head, *((row["node"], row["channel"], short(row["release"]), row["how"], row["outcome"], row["first_broken_layer"] or "-") for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
@@ -54,7 +56,3 @@ def _sentences(pool: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     sentences += [f"{row['node']}: {row['message']}" for row in rows if row["message"]]
     good = sum(row["outcome"] == PASS for row in rows)
     return [*sentences, f"{good} of {len(rows)} nodes are on their release and validated"]
-
-
-def _short(digest: str | None) -> str:
-    return digest.removeprefix("sha256:")[:7] if digest else "-"

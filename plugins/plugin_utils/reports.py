@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import json
-import os
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, LAYERS, NOT_APPLICABLE, PASS, UNKNOWN
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 
 SCHEMA = "goldnode.validation/v1"
 HEADINGS = {"hardware": "hw", "device_nodes": "nodes", "container_toolkit": "toolkit", "orchestrator": "orch"}
@@ -19,14 +20,6 @@ CELLS = {PASS: "ok", FAIL: "FAIL", UNKNOWN: "?", NOT_APPLICABLE: "-"}
 BLOCKED = "·"
 
 Result = dict[str, Any]
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """The whole file or none of it, also after a kill: a temporary file beside it, then a rename."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text)
-    temporary.replace(path)
 
 
 def node_result(answer: Mapping[str, Any] | None) -> Result:
@@ -77,11 +70,6 @@ def heading(result: Result) -> str:
     """`pool lab_a10 · release 7f3a91c · rung simulated`."""
     releases = sorted({short(node.get("release")) for node in result["nodes"].values() if node["state"] == "judged"})
     return f"pool {result['pool']} · release {', '.join(releases) or '-'} · rung {result['rung'] or '-'}"
-
-
-def short(digest: str | None) -> str:
-    """The first seven hex digits of a digest."""
-    return digest.split(":")[-1][:7] if digest else "none"
 
 
 def table(nodes: Mapping[str, Result]) -> list[str]:
@@ -183,7 +171,7 @@ def printable(text: str) -> str:
 def write_validation(result: Result, place: Path) -> list[str]:
     """Leave result.json, junit.xml and page.txt in `place`; the page's lines."""
     lines = page(result, place)
-    write_atomically(place / "junit.xml", junit(result))
-    write_atomically(place / "page.txt", "\n".join(lines) + "\n")
-    write_atomically(place / "result.json", json.dumps(result, indent=1) + "\n")
+    write_text(place / "junit.xml", junit(result))
+    write_text(place / "page.txt", "\n".join(lines) + "\n")
+    write_text(place / "result.json", json.dumps(result, indent=1) + "\n")
     return lines

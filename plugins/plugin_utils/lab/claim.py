@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
 
 

@@ -51,15 +51,3 @@ def locked(directory: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def write_text(path: Path, text: str, mode: int = 0o644) -> bool:
-    """Write by rename; True if the content or the mode was another before."""
-    if path.is_file() and path.read_text() == text and path.stat().st_mode & 0o7777 == mode:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text)
-    fresh.chmod(mode)
-    fresh.replace(path)
-    return True

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError
 
 STATE_HOME = Path("/var/lib/goldnode-lab")
 SCHEMA = "goldnode.lab/v1"

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.repository import ORIGIN
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import upstream

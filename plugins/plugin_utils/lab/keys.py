@@ -8,7 +8,8 @@ import re
 import shutil
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import run, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import run
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 
 DAYS = "3650"  # longer than any lab lives

@@ -12,8 +12,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import cgroups, processes
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.inventory import ssh_config_path
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 
 

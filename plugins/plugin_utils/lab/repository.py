@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, file_digest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import keys
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, run, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, run
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import Lab
 from debian.debfile import DebFile
 

@@ -10,8 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import cgroups, keys, processes
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import REGISTRY_PORT, Lab
 
 HTTP_PORT = 80

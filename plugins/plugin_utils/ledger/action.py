@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.module_utils import judge as judging
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import write_atomically
 
 STATE_DIR = "/var/lib/goldnode"
 COMMON: dict[str, Any] = {
@@ -85,7 +85,7 @@ class LedgerAction(ActionBase):  # type: ignore[misc]
             head = {"schema": f"goldnode.{subject}/v1", "pool": params["pool"]}
             said = {name: result[name] for name in ("outcome", "message") if name in result}
             body = {name: value for name, value in result.items() if name not in NOT_REPORTED}
-            write_atomically(Path(params["report_dir"]) / "result.json", json.dumps({**head, **said, subject: body}, indent=2) + "\n")
+            write_text(Path(params["report_dir"]) / "result.json", json.dumps({**head, **said, subject: body}, indent=2) + "\n")
         if "screen" in result:
             self._display.display("\n" + "\n".join(result["screen"]) + "\n")
 

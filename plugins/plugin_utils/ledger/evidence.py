@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import canonical, digest_of, file_digest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import Answer
 
 SCHEMA = "goldnode.evidence/v1"
@@ -48,10 +49,8 @@ def _answer(record: Mapping[str, str], stack: Mapping[str, Any], judge: Judge) -
 
 
 def keep(folder: Path, node: str, bundle: Mapping[str, Any]) -> Path:
-    """Writes a bundle that came as a value, by rename, under the digest of its content, and returns its path."""
+    """Writes a bundle that came as a value under the digest of its content, and returns its path."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{node}.{digest_of(bundle).removeprefix('sha256:')[:16]}.evidence.json"
-    half = path.with_suffix(".half")
-    half.write_bytes(canonical(bundle))
-    half.rename(path)
+    write_text(path, canonical(bundle).decode())
     return path

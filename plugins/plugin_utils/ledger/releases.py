@@ -9,14 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without, short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import tables
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, risk, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import text_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards import release_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 from sqlalchemy import Connection, RowMapping, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import evidence, releases, tables
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.evidence import Judge
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.judging import Outcome, outcome
@@ -19,7 +20,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.views import a
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import seconds_of, slot_start, text_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import BASELINE, CANARY, TAKEN_OUT, differences_in, short
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import BASELINE, CANARY, TAKEN_OUT, differences_in
 from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 

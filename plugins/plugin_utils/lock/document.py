@@ -1,10 +1,9 @@
 # Copyright: (c) 2026, The goldnode founders
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The lock as a document: made, written by rename, read back and checked."""
+"""The lock as a document: made, read back and checked."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -113,17 +112,6 @@ def read_lock(path: Path) -> dict[str, Any]:
 def render(lock: Mapping[str, Any]) -> str:
     """The one text of a lock file."""
     return _HEADER + yaml.safe_dump(dict(lock), sort_keys=False, width=200, allow_unicode=True)
-
-
-def write_by_rename(path: Path, text: str) -> None:
-    """Either the old file or the whole new one, whatever happens in between."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.new")
-    with draft.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    draft.replace(path)
 
 
 def summary(lock: Mapping[str, Any], former: Mapping[str, Any] | None) -> list[str]:

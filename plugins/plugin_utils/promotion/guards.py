@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, digest_without
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, digest_without, short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import history
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import plain, slot_start, slots_between, text_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import View
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.policy import policy_digest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
 MET = "met"
 UNMET = "unmet"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils import model
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import time_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.policy import Policy
 
@@ -29,8 +30,8 @@ BLAMING = frozenset({FAIL_FAST, FAIL, HARDWARE_SUSPECT})
 CANARY = "canary"
 BASELINE = "baseline"
 
-# Findings elsewhere that are as clear: other devices than asked for, a wrong number, the CPU instead of the GPU.
-FAST_RULES = frozenset({"container.devices_differ", "cuda.wrong_result", "cuda.cpu_fallback"})
+# Findings elsewhere that are as clear: other devices than asked for, a wrong number.
+FAST_RULES = frozenset({"container.devices_differ", "cuda.wrong_result"})
 
 # A failing finding here, on a node that has exactly its release, is the release's own fault.
 FAST_LAYERS = frozenset({model.KERNEL, model.DRIVER, model.DEVICE_NODES, model.CONTAINER_TOOLKIT, model.ENGINE})
@@ -221,8 +222,3 @@ def _twice_suspect(canary: NodeResult, nodes: Sequence[NodeResult], earlier: Map
     now = {node.node: node.rules for node in nodes if node.arm == CANARY and node.result == HARDWARE_SUSPECT}
     same = sorted(node for node, rules in {**earlier, **now}.items() if node != canary.node and set(rules) & set(canary.rules))
     return replace(canary, result=FAIL_FAST, reason=f"the same as on {same[0]}: {canary.reason}") if same else canary
-
-
-def short(digest: str | None) -> str:
-    """A digest as people say it: its first seven hex digits."""
-    return digest.removeprefix("sha256:")[:7] if digest else "unknown"

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import guards, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards import Guard
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release, View
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import short
 
 ANSWERS = {
     states.PROMOTED: "promoted: stable points to it",

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import LAYERS
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import junit, node_result, outcome, page, validation, write_atomically, write_validation
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import junit, node_result, outcome, page, validation, write_validation
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,9 +118,3 @@ def test_junit_counts_failures_errors_and_what_does_not_apply():
 def test_junit_stays_xml_whatever_a_node_says(text):
     said = answer("fail", "driver", [finding("driver.x", "fail", cause=text, observed=text)])
     assert ET.fromstring(junit(result_of(n1=said))).find(".//failure") is not None
-
-
-def test_a_file_is_replaced_whole_and_leaves_nothing_beside_it(tmp_path):
-    write_atomically(tmp_path / "a/b.json", "1")
-    write_atomically(tmp_path / "a/b.json", "2")
-    assert [(path.name, path.read_text()) for path in (tmp_path / "a").iterdir()] == [("b.json", "2")]

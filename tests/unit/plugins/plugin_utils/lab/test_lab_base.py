@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import base, limits, preflight, roots, teardown
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, missing_programs, run, succeeds, write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, missing_programs, run, succeeds
 
 TARGETS = """\
 http://mirror.example/debian-security/|Debian|main
@@ -87,15 +87,6 @@ def test_a_failing_program_is_an_error_with_its_own_words() -> None:
     with pytest.raises(LabError, match="sh -c echo no; exit 3 ended with 3: no"):
         run(["sh", "-c", "echo no; exit 3"])
     assert not succeeds(["no-such-program"])
-
-
-def test_writing_the_same_text_again_changes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b"
-    assert write_text(path, "x", 0o600)
-    assert not write_text(path, "x", 0o600)
-    assert write_text(path, "x", 0o644)
-    assert path.stat().st_mode & 0o777 == 0o644
-    assert [found.name for found in path.parent.iterdir()] == ["b"]
 
 
 def test_a_setting_of_the_kernel_is_raised_and_never_lowered(tmp_path: Path) -> None:

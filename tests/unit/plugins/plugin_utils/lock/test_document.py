@@ -1,13 +1,10 @@
 import copy
-import os
-import subprocess
-import sys
 
 import pytest
 import yaml
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, digest_without
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import check_lock, make_lock, read_lock, render, summary, write_by_rename
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import check_lock, make_lock, read_lock, render, summary
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -142,23 +139,6 @@ def test_the_summary_of_a_second_lock_lists_what_moved(lock, pins, offered):
     assert [line.split()[-3:] for line in summary(later, lock)] == [["1.19.1-1", "->", "1.20.0-1"]] * 4
     assert summary(lock, lock) == ["nothing changed"]
     assert summary({**lock, "pool": "b"}, lock) == ["the same packages; pins, repositories or images differ"]
-
-
-def test_a_writer_killed_before_the_rename_leaves_the_old_file(tmp_path):
-    path = tmp_path / "a.lock.yml"
-    write_by_rename(path, "old")
-    program = (
-        "import os, signal, sys; from pathlib import Path\n"
-        "from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import document\n"
-        "Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "document.write_by_rename(Path(sys.argv[1]), 'new')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program, str(path)], check=False, env={**os.environ, "PYTHONPATH": ":".join(sys.path)})
-    assert done.returncode == -9
-    assert path.read_text() == "old"
-    write_by_rename(path, "new")
-    assert path.read_text() == "new"
-    assert [one.name for one in tmp_path.iterdir()] == ["a.lock.yml"]
 
 
 def test_the_text_is_plain_yaml(lock):

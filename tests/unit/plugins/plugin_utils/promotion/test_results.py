@@ -4,7 +4,10 @@ from dataclasses import replace
 from itertools import permutations
 
 import pytest
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import (
+    COMPARING_RULES,
+    FAST_RULES,
     RESULTS,
     Answer,
     Expected,
@@ -73,7 +76,6 @@ def test_an_answer_as_it_was_asked_for_passes():
         pytest.param(Answer(BUNDLE, failing("kernel.running_is_wanted")), "DRIFTED", id="kernel moved"),
         pytest.param(Answer(BUNDLE, failing("engine.package_versions")), "DRIFTED", id="package moved"),
         pytest.param(Answer(BUNDLE, failing("driver.module_does_not_load")), "FAIL_FAST", id="driver of its own release"),
-        pytest.param(Answer(BUNDLE, failing("cuda.cpu_fallback")), "FAIL_FAST", id="CPU fallback"),
         pytest.param(Answer(BUNDLE, failing("cuda.too_slow")), "FAIL", id="any other finding"),
         pytest.param(Answer(BUNDLE, failing("hardware.gpu_count")), "HARDWARE_SUSPECT", id="GPU missing"),
         pytest.param(Answer(BUNDLE, failing("driver.xid_fatal")), "HARDWARE_SUSPECT", id="Xid"),
@@ -166,3 +168,8 @@ def test_a_bundle_that_lacks_anything_never_passes(changes):
 def test_only_rules_that_compare_with_the_lock_are_differences():
     assert differences_in(failing("kernel.running_is_wanted")) == ("kernel.running_is_wanted: b instead of a",)
     assert differences_in(failing("driver.module_does_not_load")) == ()
+
+
+def test_every_rule_that_the_promotion_names_exists():
+    assert set(RULES) >= FAST_RULES
+    assert all(any(name.endswith(end) for name in RULES) for end in COMPARING_RULES)

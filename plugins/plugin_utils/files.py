@@ -1,0 +1,20 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""How the controller writes a file that others read. What must outlast a power cut is in the ledger and the image store."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def write_text(path: Path, text: str, mode: int = 0o644) -> bool:
+    """The old file or the whole new one, also after a kill and with two writers; True if content or mode was another before."""
+    if path.is_file() and path.read_bytes() == text.encode() and path.stat().st_mode & 0o7777 == mode:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f".{path.name}.{os.getpid()}")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.chmod(mode)
+    fresh.replace(path)
+    return True
