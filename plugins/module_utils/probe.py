@@ -74,13 +74,13 @@ def limit_output() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT_BYTES * 8, LIMIT_BYTES * 8))
 
 
-def execute(argv: Sequence[str], limit_s: float, stdin: bytes = b"") -> Form:
-    """Run one program: its output form, or `{error}` when it cannot start or is killed at its limit."""
+def execute(argv: Sequence[str], limit_s: float, stdin: bytes = b"", prepare: Optional[Callable[[], None]] = limit_output) -> Form:
+    """Run one program: its output form, or `{error}` when it cannot start or is killed at its limit; `prepare` runs in the child."""
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given.write(stdin)
         given.seek(0)
         start = time.time()
-        child = subprocess.Popen(argv, stdin=given, stdout=out, stderr=err, env=ENVIRONMENT, start_new_session=True, preexec_fn=limit_output)
+        child = subprocess.Popen(argv, stdin=given, stdout=out, stderr=err, env=ENVIRONMENT, start_new_session=True, preexec_fn=prepare)
         try:
             child.wait(limit_s)
         except subprocess.TimeoutExpired:
@@ -207,7 +207,8 @@ def cuda_probe(node: Node) -> Form:
     """The CUDA probe on the host, by this same Python."""
     if not node.cuda_probe_source:
         return {"error": "no CUDA probe came with this probe and there is none at " + INSTALLED_CUDA_PROBE}
-    return execute([sys.executable, "-", "--nonce", node.nonce or "00"], CUDA_LIMIT_S, node.cuda_probe_source.encode("utf-8"))
+    # No limit on files: it holds for a memfd too, which the driver's library may make large. The CUDA probe prints one line.
+    return execute([sys.executable, "-", "--nonce", node.nonce or "00"], CUDA_LIMIT_S, node.cuda_probe_source.encode("utf-8"), prepare=None)
 
 
 QUERY = "index,name,uuid,pci.bus_id,driver_version,memory.total,persistence_mode,mig.mode.current"
@@ -251,7 +252,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("proc_devices", "driver device_nodes", file("{procfs}/devices")),
     ("nvidia_ctk_version", "container_toolkit", command("nvidia-ctk", "--version")),
     ("toolkit_config", "container_toolkit", file("/etc/nvidia-container-runtime/config.toml")),
-    ("cdi_specs", "container_toolkit", files("/etc/cdi/*", "/var/run/cdi/*")),
+    ("cdi_specs", "container_toolkit", files("/etc/cdi/*.json", "/etc/cdi/*.yaml", "/var/run/cdi/*.json", "/var/run/cdi/*.yaml")),
     ("cdi_refresh_service", "container_toolkit", service("nvidia-cdi-refresh")),
     ("docker_version", "engine container cuda", command("docker", "version", "--format", "{{json .}}")),
     ("docker_info", "engine policy container", command("docker", "info", "--format", "{{json .}}")),

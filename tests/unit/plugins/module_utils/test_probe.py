@@ -176,3 +176,9 @@ def test_what_is_no_secret_stays(text):
 def test_cutting_secrets_keeps_json_readable():
     text = '{"auths": {"r": {"auth": "abcdef", "password": "p\\"q"}}, "runtimes": {"nvidia": {"path": "x"}}}'
     assert json.loads(probe.redact(text))["runtimes"] == {"nvidia": {"path": "x"}}
+
+
+def test_the_cuda_probe_may_make_large_files_as_the_drivers_library_does():
+    source = "import os\nwith open(os.memfd_create('pool'), 'wb') as pool: pool.truncate(1 << 24)\nprint('made')"
+    node = probe.Node(probe.options_of([]), source)
+    assert probe.cuda_probe(node)["stdout"] == "made\n"
