@@ -12,12 +12,12 @@ version_added: "0.1.0"
 author: The goldnode founders (@goldnode)
 description:
   - Pulls a container image by digest unless Docker has it. An image that is there needs no registry.
-  - Only an image by digest is accepted, since a tag can come to mean another image.
+  - Only a container image by digest is accepted, since a tag can come to mean another image.
 requirements:
   - docker, the command line client
 options:
   reference:
-    description: The image, as C(name@sha256:<64 hex>); a tag beside the digest is allowed.
+    description: The container image, as C(name@sha256:<64 hex>); a tag beside the digest is allowed.
     type: str
     required: true
   timeout:
@@ -41,7 +41,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 reference:
-  description: The image by digest.
+  description: The container image by digest.
   returned: success
   type: str
 seconds:
@@ -74,7 +74,7 @@ def main() -> None:
     module = AnsibleModule(argument_spec={"reference": {"type": "str", "required": True}, "timeout": {"type": "int", "default": 600}}, supports_check_mode=True)
     parts = BY_DIGEST.fullmatch(module.params["reference"])
     if parts is None:
-        module.fail_json(msg=f"The image {module.params['reference']} is not named by digest; write name@sha256:<64 hex>.")
+        module.fail_json(msg=f"The container image {module.params['reference']} is not named by digest; write name@sha256:<64 hex>.")
     reference = f"{parts['name']}@{parts['digest']}"
     docker = module.get_bin_path("docker", required=True)
     if module.run_command([docker, "image", "inspect", "--format", "ok", reference])[0] == 0:

@@ -109,15 +109,15 @@ START_ERRORS = (
     StartError(r"driver rpc error: timed out", "The driver did not answer in time.", "Start nvidia-persistenced and look for Xid lines.", "cases 040, 041"),
     StartError(
         r"requirement error: unsatisfied condition: (?P<what>[^,\n]+)",
-        "The image asks for {what}, more than the driver can do.",
-        "Use an image for this driver, or a release with a newer driver.",
+        "The container image asks for {what}, more than the driver can do.",
+        "Use a container image for this driver, or a release with a newer driver.",
         "case 105",
     ),
     StartError(r"device error: (?P<what>\S+): unknown device", "There is no device {what} on the node.", "Ask for a device that nvidia-smi -L lists.", "moby"),
     StartError(
         r"mount error: file creation failed: (?P<what>\S+): file exists",
-        "The image brings the driver's library {what} along.",
-        "Remove the driver's files from the image.",
+        "The container image brings the driver's library {what} along.",
+        "Remove the driver's files from the container image.",
         "case 101",
     ),
     StartError(

@@ -53,7 +53,7 @@ ERRORS = {
         CudaError(
             803,
             "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-            "the driver's library and the loaded module are of different versions, or the image brings its own libcuda",
+            "the driver's library and the loaded module are of different versions, or the container image brings its own libcuda",
         ),
         CudaError(804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE", "the forward compatibility package is used on a GPU that does not support it"),
         CudaError(805, "CUDA_ERROR_MPS_CONNECTION_FAILED", "the MPS control daemon does not run, or its pipe is not mounted"),

@@ -54,18 +54,6 @@ def library_version(text: str) -> str | None:
     return match.group(1) if match else None
 
 
-def smi_driver_version(text: str) -> str | None:
-    """The driver that nvidia-smi talks to: `Driver Version` until 595, `KMD Version` from 610 on."""
-    match = re.search(r"(?:Driver|KMD) Version\s*:\s*" + VERSION, text)
-    return match.group(1) if match else None
-
-
-def smi_cuda_version(text: str) -> str | None:
-    """The newest CUDA that the driver can serve: `CUDA Version` until 595, `CUDA UMD Version` from 610 on."""
-    match = re.search(r"CUDA (?:UMD )?Version\s*:\s*(\d+\.\d+)", text)
-    return match.group(1) if match else None
-
-
 def gpus(text: str) -> tuple[Gpu, ...]:
     """The CSV of nvidia-smi's query, columns by their headings."""
     lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
@@ -91,11 +79,6 @@ def pci_address(text: str) -> str:
     """`00000000:01:00.0` (NVML, eight digits of domain) and `0000:01:00.0` (kernel) -> the kernel's form in lower case."""
     domain, _, slot = text.strip().lower().partition(":")
     return f"{domain[-4:]:0>4}:{slot}"
-
-
-def listed_gpus(text: str) -> tuple[tuple[str, str], ...]:
-    """`nvidia-smi -L` -> (name, UUID) of each GPU."""
-    return tuple(re.findall(r"^GPU \d+: (.+?) \(UUID: (GPU-[0-9a-f-]+)\)", text, re.M))
 
 
 def mig_profiles(text: str) -> tuple[tuple[str, ...], ...]:

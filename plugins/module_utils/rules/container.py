@@ -131,8 +131,8 @@ def others_start(facts: Facts, wanted: Wanted) -> Outcome:
     layer=CONTAINER,
     probes=("cuda_probe",),
     symptom="libcuda.so.1: cannot open shared object file: No such file or directory, in a container that has the devices.",
-    cause="The driver's library was not injected, or lies where the image's linker does not look (no ldconfig, no multiarch, musl).",
-    fix=REFRESH + " For an image without a usual linker set LD_LIBRARY_PATH to the folder that the specification mounts.",
+    cause="The driver's library was not injected, or lies where the container image's linker does not look (no ldconfig, no multiarch, musl).",
+    fix=REFRESH + " For a container image without a usual linker set LD_LIBRARY_PATH to the folder that the specification mounts.",
     verify="ldconfig -p in the container lists libcuda.so.1.",
     source="tried with Debian, no-ldconfig and musl images on Docker 26.1.5, 2026-11-30; case 090",
 )

@@ -136,31 +136,13 @@ def cdi_spec_devices(facts: Facts, wanted: Wanted) -> Outcome:
     return passed(", ".join(sorted(named)))
 
 
-@rule(
-    "container_toolkit.package_versions",
-    layer=CONTAINER_TOOLKIT,
-    probes=("dpkg_l",),
-    symptom=packages.VERSIONS_SYMPTOM,
-    cause=packages.VERSIONS_CAUSE,
-    fix=packages.PROVISION,
-    verify="dpkg -l '*nvidia-container*' shows the locked versions.",
-    source=packages.SOURCE,
-)
+@packages.versions_rule("container_toolkit.package_versions", layer=CONTAINER_TOOLKIT, verify="dpkg -l '*nvidia-container*' shows the locked versions.")
 def toolkit_packages(facts: Facts, wanted: Wanted) -> Outcome:
     """Toolkit packages are installed at their locked versions"""
     return packages.packages_are_locked_ones(facts, wanted, CONTAINER_TOOLKIT)
 
 
-@rule(
-    "container_toolkit.packages_held",
-    layer=CONTAINER_TOOLKIT,
-    probes=("dpkg_l",),
-    symptom=packages.HOLDS_SYMPTOM,
-    cause=packages.HOLDS_CAUSE,
-    fix=packages.HOLD_ALL,
-    verify="apt-mark showhold lists every locked package of the layer.",
-    source=packages.SOURCE,
-)
+@packages.holds_rule("container_toolkit.packages_held", layer=CONTAINER_TOOLKIT)
 def toolkit_holds(facts: Facts, wanted: Wanted) -> Outcome:
     """The locked toolkit packages are held"""
     return packages.packages_are_held(facts, wanted, CONTAINER_TOOLKIT)

@@ -36,7 +36,7 @@ def judged(facts: Facts, wanted: Wanted, expected: str, problem: Callable[[Run, 
 
 
 def silent(run: Run) -> bool:
-    """The probe was started and gave no report: it crashed, or the image cannot run it."""
+    """The probe was started and gave no report: it crashed, or the container image cannot run it."""
     return run.payload == "cuda_probe" and run.started is True and run.report is None
 
 
@@ -135,8 +135,8 @@ def other_library(seen: Report, host: Report) -> str | None:
     layer=CUDA,
     probes=("cuda_probe",),
     symptom="CUDA in the container is of another version than on the host, or says 803 or 804.",
-    cause="The image brings its own libcuda (cuda-compat, or driver files baked in), or the injection is from before a driver upgrade.",
-    fix="Remove the driver's files from the image. A stale injection: systemctl restart nvidia-cdi-refresh.service",
+    cause="The container image brings its own libcuda (cuda-compat, or driver files baked in), or the injection is from before a driver upgrade.",
+    fix="Remove the driver's files from the container image. A stale injection: systemctl restart nvidia-cdi-refresh.service",
     verify="The container and the host report the same library and the same CUDA version.",
     source="NVIDIA CUDA compatibility guide; cases 067, 101",
 )

@@ -220,31 +220,13 @@ def _broken_step(answer: dict[str, Any]) -> str:
     return f"{broken.get('step')}: {broken.get('result_name')} ({broken.get('result')})"
 
 
-@rule(
-    "driver.package_versions",
-    layer=DRIVER,
-    probes=("dpkg_l",),
-    symptom=packages.VERSIONS_SYMPTOM,
-    cause=packages.VERSIONS_CAUSE,
-    fix=packages.PROVISION,
-    verify="dpkg -l | grep nvidia shows the locked versions.",
-    source=packages.SOURCE,
-)
+@packages.versions_rule("driver.package_versions", layer=DRIVER, verify="dpkg -l | grep nvidia shows the locked versions.")
 def driver_packages(facts: Facts, wanted: Wanted) -> Outcome:
     """Driver packages are installed at their locked versions"""
     return packages.packages_are_locked_ones(facts, wanted, DRIVER)
 
 
-@rule(
-    "driver.packages_held",
-    layer=DRIVER,
-    probes=("dpkg_l",),
-    symptom=packages.HOLDS_SYMPTOM,
-    cause=packages.HOLDS_CAUSE,
-    fix=packages.HOLD_ALL,
-    verify="apt-mark showhold lists every locked package of the layer.",
-    source=packages.SOURCE,
-)
+@packages.holds_rule("driver.packages_held", layer=DRIVER)
 def driver_holds(facts: Facts, wanted: Wanted) -> Outcome:
     """The locked driver packages are held"""
     return packages.packages_are_held(facts, wanted, DRIVER)

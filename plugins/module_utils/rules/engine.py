@@ -216,31 +216,13 @@ def _younger_than_file(facts: Facts) -> Outcome:
     return failed("the daemon started after the change", f"changed {late:.0f} s after the start", confidence="medium") if late > 0 else passed()
 
 
-@rule(
-    "engine.package_versions",
-    layer=ENGINE,
-    probes=("dpkg_l",),
-    symptom=packages.VERSIONS_SYMPTOM,
-    cause=packages.VERSIONS_CAUSE,
-    fix=packages.PROVISION,
-    verify="dpkg -l | grep -E 'docker|containerd|runc' shows the locked versions.",
-    source=packages.SOURCE,
-)
+@packages.versions_rule("engine.package_versions", layer=ENGINE, verify="dpkg -l | grep -E 'docker|containerd|runc' shows the locked versions.")
 def engine_packages(facts: Facts, wanted: Wanted) -> Outcome:
     """Engine packages are installed at their locked versions"""
     return packages.packages_are_locked_ones(facts, wanted, ENGINE)
 
 
-@rule(
-    "engine.packages_held",
-    layer=ENGINE,
-    probes=("dpkg_l",),
-    symptom=packages.HOLDS_SYMPTOM,
-    cause=packages.HOLDS_CAUSE,
-    fix=packages.HOLD_ALL,
-    verify="apt-mark showhold lists every locked package of the layer.",
-    source=packages.SOURCE,
-)
+@packages.holds_rule("engine.packages_held", layer=ENGINE)
 def engine_holds(facts: Facts, wanted: Wanted) -> Outcome:
     """The locked engine packages are held"""
     return packages.packages_are_held(facts, wanted, ENGINE)

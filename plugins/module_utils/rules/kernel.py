@@ -31,6 +31,13 @@ def os_is_wanted(facts: Facts, wanted: Wanted) -> Outcome:
     return equals_pin(observed, pin and f"{pin['distribution']} {pin['release']} {pin['arch']}")
 
 
+# Before the rules that a missing package breaks too: on a bare node it is the finding to read first.
+@packages.versions_rule("kernel.package_versions", layer=KERNEL, verify="dpkg -l | grep -E 'linux-(image|headers)' shows the locked versions.")
+def kernel_packages(facts: Facts, wanted: Wanted) -> Outcome:
+    """Kernel image and headers are installed at their locked versions"""
+    return packages.packages_are_locked_ones(facts, wanted, KERNEL)
+
+
 @rule(
     "kernel.running_is_wanted",
     layer=KERNEL,
@@ -145,31 +152,7 @@ def nouveau_blocked(facts: Facts, wanted: Wanted) -> Outcome:
     return passed() if facts.nouveau_blocked else failed("nouveau blacklisted", "neither modprobe.d nor the kernel command line blocks it")
 
 
-@rule(
-    "kernel.package_versions",
-    layer=KERNEL,
-    probes=("dpkg_l",),
-    symptom=packages.VERSIONS_SYMPTOM,
-    cause=packages.VERSIONS_CAUSE,
-    fix=packages.PROVISION,
-    verify="dpkg -l | grep -E 'linux-(image|headers)' shows the locked versions.",
-    source=packages.SOURCE,
-)
-def kernel_packages(facts: Facts, wanted: Wanted) -> Outcome:
-    """Kernel image and headers are installed at their locked versions"""
-    return packages.packages_are_locked_ones(facts, wanted, KERNEL)
-
-
-@rule(
-    "kernel.packages_held",
-    layer=KERNEL,
-    probes=("dpkg_l",),
-    symptom=packages.HOLDS_SYMPTOM,
-    cause=packages.HOLDS_CAUSE,
-    fix=packages.HOLD_ALL,
-    verify="apt-mark showhold lists every locked package of the layer.",
-    source=packages.SOURCE,
-)
+@packages.holds_rule("kernel.packages_held", layer=KERNEL)
 def kernel_holds(facts: Facts, wanted: Wanted) -> Outcome:
     """The locked kernel packages are held"""
     return packages.packages_are_held(facts, wanted, KERNEL)

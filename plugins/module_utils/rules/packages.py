@@ -4,19 +4,35 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, unknown
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 
-VERSIONS_SYMPTOM = "The node behaves differently from others of its pool; an upgrade by hand, a partial upgrade or unattended-upgrades moved packages."
-VERSIONS_CAUSE = "Packages of this layer are not the ones that the node's release has locked."
-HOLDS_SYMPTOM = "Nothing yet: the next `apt-get full-upgrade` or unattended upgrade moves the layer, often only part of it."
-HOLDS_CAUSE = "Locked packages of this layer are not held; `apt-get --allow-change-held-packages` clears a hold."
 PROVISION = "Bring the node back to its release: ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>"
-HOLD_ALL = (
-    "Find out what cleared the holds (apt history), then provision the node again: ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>"
+
+_package_rule = partial(
+    rule,
+    probes=("dpkg_l",),
+    source="apt-mark(8), apt_preferences(5); seen in lab nodes: with one sibling unheld `apt-get full-upgrade -y` removes the driver (2026-11-30)",
 )
-SOURCE = "apt-mark(8), apt_preferences(5); seen in lab nodes: with one sibling unheld `apt-get full-upgrade -y` removes the driver (2026-11-30)"
+versions_rule = partial(
+    _package_rule,
+    symptom="The node behaves differently from others of its pool; an upgrade by hand, a partial upgrade or unattended-upgrades moved packages.",
+    cause="Packages of this layer are not the ones that the node's release has locked.",
+    fix=PROVISION,
+)
+holds_rule = partial(
+    _package_rule,
+    symptom="Nothing yet: the next `apt-get full-upgrade` or unattended upgrade moves the layer, often only part of it.",
+    cause="Locked packages of this layer are not held; `apt-get --allow-change-held-packages` clears a hold.",
+    fix=(
+        "Find out what cleared the holds (apt history), then provision the node again: "
+        "ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>"
+    ),
+    verify="apt-mark showhold lists every locked package of the layer.",
+)
 
 
 def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcome:
