@@ -10,6 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import read
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import pools, problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import check_key, read_repositories
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.policy import complete
 
 EXAMPLE = Path(__file__).parents[5] / "inventories" / "example"
 POOLS = ["a100_train", "a10_serve"]
@@ -39,5 +40,7 @@ def test_every_key_of_a_pool_has_the_fingerprint_that_the_trust_states(pool, tmp
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_every_pool_has_a_promotion_policy(pool):
-    assert yaml.safe_load((EXAMPLE / "group_vars" / pool / "promotion.yml").read_text())["goldnode_promotion"]["minimum_rung"] == "hardware"
+def test_the_promotion_policy_of_a_pool_is_accepted_outside_a_lab(pool):
+    path = EXAMPLE / "group_vars" / pool / "promotion.yml"
+    policy = complete(yaml.safe_load(path.read_text())["goldnode_promotion"], str(path))
+    assert policy["minimum_rung"] == "hardware"
