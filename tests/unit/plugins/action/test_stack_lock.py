@@ -87,7 +87,7 @@ def test_a_refusal_is_one_sentence_in_the_result_and_no_lock(controller):
 
 @pytest.mark.parametrize(
     ("options", "pool", "reason"),
-    [((), None, "lock_stack needs the pool"), (("--limit", "c1"), "lab_a10", "--limit would leave out localhost")],
+    [((), None, "pool is not given; expected a group of the inventory"), (("--limit", "c1"), "lab_a10", "--limit would leave out localhost")],
 )
 def test_wrong_inputs_are_refused_before_anything_happens(controller, options, pool, reason):
     done, result = controller.lock_stack(*options, pool=pool)
