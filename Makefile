@@ -20,8 +20,8 @@ check: $(STAMP) ## lint, types, unit tests (under 4 minutes)
 test: $(STAMP) ## everything that CI runs (under 40 minutes, as root or with sudo)
 	$(RUN) .config/test
 
-nightly: $(STAMP) ## the long forms: real packages, real images, boots (hours)
-	$(RUN) pytest tests -m nightly
+nightly: $(STAMP) ## the long forms: today the demo from nothing, figures into docs/nightly.md
+	$(SUDO) $(RUN) python -m tests.end_to_end.nightly
 
 check-next: $(STAMP) ## the fast suite on ansible-core 2.21, where Python 3.12 or newer exists
 	.config/check-next

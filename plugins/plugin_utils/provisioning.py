@@ -29,12 +29,19 @@ def outcome_of(node: Mapping[str, Any]) -> str:
 
 
 def report(pool: str, nodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """`{schema, outcome, pool, nodes, message, lines}`; each node is `{node, channel, release, how, verdict, first_broken_layer, message}`."""
-    rows = [{**node, "outcome": outcome_of(node)} for node in nodes]
+    """`{schema, outcome, pool, nodes, message, lines}`; each node is `{node, channel, release, how, verdict, first_broken_layer, findings, message}`."""
+    rows = [_row(node) for node in nodes]
     outcome = min((row["outcome"] for row in rows), key=ORDER.index, default=INCONCLUSIVE)
     sentences = _sentences(pool, rows)
     lines = [*_table(rows), *sentences]
     return {"schema": "goldnode.provisioning/v1", "outcome": outcome, "pool": pool, "nodes": rows, "message": ". ".join(sentences), "lines": lines}
+
+
+def _row(node: Mapping[str, Any]) -> dict[str, Any]:
+    broken = [f for f in node["findings"] if f["verdict"] == FAIL and f["layer"] == node["first_broken_layer"]]
+    cause = f"{broken[0]['rule']}: {broken[0]['cause']}" if broken else ""
+    kept = {key: value for key, value in node.items() if key != "findings"}
+    return {**kept, "outcome": outcome_of(node), "message": node["message"] or cause}
 
 
 def _table(rows: Iterable[Mapping[str, Any]]) -> list[str]:

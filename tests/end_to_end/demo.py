@@ -167,24 +167,29 @@ def main() -> int:
         print(f"a demo of this clone is running already (lock {lock.lock_file}); wait for its end, or use another clone", file=sys.stderr)
         return 1
     with lock:
-        return demo(state)
+        return 0 if demo(new_loop(state)) else 1
 
 
-def demo(state: Path) -> int:
+def new_loop(state: Path) -> Loop:
+    """A loop over the lab of that state, with a folder for its logs."""
     stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    loop = Loop(state=state, report=state.parent / "demo" / state.name / stamp, scene="0. The lab")
-    print(f"goldnode demo: lab {state.name}, logs in {loop.report}", flush=True)
+    return Loop(state=state, report=state.parent / "demo" / state.name / stamp, scene="0. The lab")
+
+
+def demo(loop: Loop) -> bool:
+    """All scenes from an empty machine, told on the screen; whether all of them showed what they should."""
+    print(f"goldnode demo: lab {loop.state.name}, logs in {loop.report}", flush=True)
     try:
         loop.play("Remove what an earlier lab of this clone left", "destroy_lab")
         create(loop)
         shown = play_scenes(loop, SCENES)
     except StepError as error:
         print(f"\ndemo: FAILED: {error}", file=sys.stderr)
-        return 1
+        return False
     print(summary(shown, sum(step.seconds for step in loop.steps)))
     print("  The GPU was simulated (rung `simulated`): this shows that the loop works, not that a GPU does.")
-    print(f"  The lab is still up: {state / 'inventory' / 'ssh_config'}; `make lab-down` removes it.")
-    return 0
+    print(f"  The lab is still up: {loop.state / 'inventory' / 'ssh_config'}; `make lab-down` removes it.")
+    return True
 
 
 if __name__ == "__main__":

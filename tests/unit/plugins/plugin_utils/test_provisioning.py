@@ -8,7 +8,7 @@ CANDIDATE, STABLE = {"release": "sha256:c"}, {"release": "sha256:5"}
 
 def node(**changed):
     row = {"node": "n", "channel": "candidate", "release": "sha256:" + "1" * 64, "how": "re-created"}
-    row |= {"verdict": "pass", "first_broken_layer": None, "message": ""}
+    row |= {"verdict": "pass", "first_broken_layer": None, "findings": [], "message": ""}
     return {**row, **changed}
 
 
@@ -72,3 +72,14 @@ def test_an_empty_channel_is_one_sentence_however_many_nodes_point_to_it():
 def test_a_nodes_error_stands_under_the_table_with_its_name():
     made = report("p", [node(node="x", verdict=None, message="unreachable; bring it back")])
     assert "x: unreachable; bring it back" in made["lines"]
+
+
+def test_a_failing_node_says_the_cause_of_its_first_broken_layer():
+    def finding(layer, verdict, cause):
+        return {"rule": f"{layer}.x", "layer": layer, "verdict": verdict, "cause": cause}
+
+    findings = [finding("driver", "pass", ""), finding("driver", "fail", "it does not load"), finding("engine", "fail", "it is down")]
+    made = report("p", [node(node="x", verdict="fail", first_broken_layer="driver", findings=findings)])
+    assert "x: driver.x: it does not load" in made["lines"]
+    assert made["nodes"][0]["message"] == "driver.x: it does not load"
+    assert "findings" not in made["nodes"][0]

@@ -1,0 +1,62 @@
+"""`make nightly`: the demo from nothing, without any cache, and its figures into docs/nightly.md."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
+
+from .demo import demo, new_loop
+from .loop import CLONE, Loop, require_root
+
+PAGE = CLONE / "docs" / "nightly.md"
+
+
+def main() -> int:
+    require_root()
+    os.environ["GOLDNODE_LAB"] = "nightly"
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        loop = new_loop(STATE_HOME / "nightly")
+        passed = demo(loop)
+        loop.play("Remove the lab", "destroy_lab")
+    PAGE.write_text(page(loop, passed))
+    print(f"figures: {PAGE}")
+    return 0 if passed else 1
+
+
+def page(loop: Loop, passed: bool) -> str:
+    """docs/nightly.md: commit, machine, result, the time of each step."""
+    minutes = sum(step.seconds for step in loop.steps) / 60
+    rows = [f"| {step.scene} | {step.title} | {step.outcome} | {step.seconds:.0f} |" for step in loop.steps]
+    head = [
+        "# Nightly figures",
+        "",
+        "Written by `make nightly`: the demo from nothing (no cached root file system, no cached packages), GPU simulated.",
+        "",
+        f"Commit {commit()}, {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC, {machine()}.",
+        f"Result: {'all scenes passed' if passed else 'FAILED'}, {minutes:.1f} minutes.",
+        "",
+        "| scene | step | outcome | seconds |",
+        "|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def commit() -> str:
+    return subprocess.run(["git", "describe", "--always", "--dirty"], cwd=CLONE, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def machine() -> str:
+    memory = int(Path("/proc/meminfo").read_text().split()[1]) // 1024**2
+    return f"{os.cpu_count()} cores, {memory} GiB, Linux {platform.release().split('-')[0]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
