@@ -7,9 +7,9 @@ from __future__ import annotations
 import os
 from typing import Any, ClassVar
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.holder import holder_of, is_alive
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import slots
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction, judge
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.holder import holder_of, is_alive
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.rows import Key
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import results, screen
 

@@ -15,12 +15,12 @@ import os
 import shutil
 import signal
 import stat
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.holder import holder_of, is_alive
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.commands import run
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.holder import holder_of, is_alive
 from filelock import FileLock
 
 DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
@@ -59,7 +59,7 @@ class Builder:
         if not base.is_file():
             raise BuilderError(f"{base} is not there; image_build_base names the tar of a root file system (in the lab create_lab makes it)")
         self.root.mkdir()
-        _run([*TAR, "--extract", "--preserve-permissions", "--directory", str(self.root), "--file", str(base)])
+        run([*TAR, "--extract", "--preserve-permissions", "--directory", str(self.root), "--file", str(base)], BuilderError)
         if not (self.root / "etc").is_dir():
             raise BuilderError(f"{base} holds no root file system (there is no etc at its top); give image_build_base another one")
         return int(max(path.lstat().st_mtime for path in _tree(self.root)))
@@ -69,7 +69,7 @@ class Builder:
         for name, options in (("proc", "ro,nosuid,nodev,noexec"), ("sysfs", "ro,nosuid,nodev,noexec"), ("tmpfs", "mode=0755,nosuid,size=64m")):
             where = self.root / {"proc": "proc", "sysfs": "sys", "tmpfs": "dev"}[name]
             where.mkdir(exist_ok=True)
-            _run(["mount", "-t", name, "-o", options, name, str(where)])
+            run(["mount", "-t", name, "-o", options, name, str(where)], BuilderError)
         _fill_dev(self.root / "dev")
         policy = self.root / "usr/sbin/policy-rc.d"
         policy.write_text(POLICY)
@@ -93,7 +93,7 @@ class Builder:
         posix = "--format=posix", "--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime"
         times = f"--mtime=@{newest}", "--clamp-mtime", "--sort=name"
         # two threads, always: the number of threads shows in the bytes
-        _run([*TAR, *posix, *times, "--use-compress-program=zstd -3 -T2", "--create", "--directory", str(self.root), "--file", str(target), "."])
+        run([*TAR, *posix, *times, "--use-compress-program=zstd -3 -T2", "--create", "--directory", str(self.root), "--file", str(target), "."], BuilderError)
 
     def disclaim(self, owner: int) -> None:
         """Removes the builder with all mounts and processes in it, unless another living process has it."""
@@ -128,7 +128,7 @@ def release(top: Path) -> None:
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.02)
     for target in sorted(mounts_below(top), reverse=True):
-        _run(["umount", str(target)])
+        run(["umount", str(target)], BuilderError)
 
 
 def mounts_below(top: Path) -> Iterator[Path]:
@@ -171,13 +171,3 @@ def _fill_dev(dev: Path) -> None:
 def _tree(root: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(root):
         yield from (Path(folder) / name for name in (*folders, *files))
-
-
-def _run(argv: list[str]) -> None:
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return
-    said = (done.stderr.strip().splitlines() or ["nothing"])[0]
-    if "No space left on device" in done.stderr:
-        raise BuilderError(f"no space left for the builder ({argv[0]} said: {said}); free some and run the same command again")
-    raise BuilderError(f"{' '.join(argv[:4])} … ended with {done.returncode}: {said}")

@@ -12,17 +12,9 @@ import json
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.holder import start_time
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import LabError, locked
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
-
-
-def start_time(pid: int) -> str | None:
-    """Clock ticks since boot at which the process started; None if there is none. Field 22 of proc_pid_stat(5), counted after the last `)`."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return text.rpartition(")")[2].split()[19]
 
 
 def _path(lab_id: str) -> Path:

@@ -8,23 +8,20 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+
+from ansible_collections.goldnode.gpu.plugins.plugin_utils import commands
 
 
 class LabError(Exception):
     """One sentence: what, expected, observed, what to do."""
 
 
-def run(argv: Sequence[str | Path], env: Mapping[str, str] | None = None, stdin: str | None = None, cwd: Path | None = None) -> str:
-    """The program's stdout; a program that fails becomes a LabError with the last lines of what it said."""
-    words = [str(word) for word in argv]
-    done = subprocess.run(words, input=stdin, capture_output=True, text=True, env={**os.environ, **(env or {})}, cwd=cwd, check=False)
-    if done.returncode != 0:
-        said = " / ".join((done.stderr or done.stdout).strip().splitlines()[-5:])
-        raise LabError(f"{' '.join(words[:6])} ended with {done.returncode}: {said}")
-    return done.stdout
+# The program's stdout; a program that fails becomes a LabError with the last lines of what it said.
+run = partial(commands.run, raising=LabError)
 
 
 def succeeds(argv: Sequence[str | Path]) -> bool:

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import lzma
-import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.commands import run
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.simulated_gpu.catalogue import Package, fill
 
 # -std=gnu11 without _GNU_SOURCE and no stack protector: nothing newer than glibc 2.14 is needed, so that the libraries
@@ -23,16 +22,6 @@ class BuildError(RuntimeError):
     """A tool refused; one sentence with its words."""
 
 
-def run(argv: list[str], **environment: str) -> None:
-    """Run a tool; its failure is a `BuildError`."""
-    try:
-        done = subprocess.run(argv, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
-    except FileNotFoundError as error:
-        raise BuildError(f"{argv[0]} is not installed on this machine: install it (make setup) and run again") from error
-    if done.returncode:
-        raise BuildError(f"{' '.join(argv[:3])} … ended with {done.returncode}: {done.stderr.strip()}")
-
-
 def place(path: Path, content: str) -> None:
     """Write a text file; what begins with `#!` is made executable."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -43,7 +32,7 @@ def place(path: Path, content: str) -> None:
 def compile_library(source: Path, target: Path, soname: str, defines: Mapping[str, str]) -> None:
     """Compile one stand-in library; its defines are C expressions."""
     options = [f"-D{name}={value}" for name, value in defines.items()]
-    run([*COMPILER, *WARNINGS, *options, f"-Wl,-soname,{soname}", "-o", str(target), str(source)])
+    run([*COMPILER, *WARNINGS, *options, f"-Wl,-soname,{soname}", "-o", str(target), str(source)], BuildError)
 
 
 def library_defines(package: Package) -> dict[str, str]:
@@ -69,7 +58,7 @@ def place_nouveau(package: Package, tree: Path, sources: Path) -> None:
     plain = target.with_suffix("")
     builder = str(sources / "driver/build_module.py")
     words = package.words
-    run([sys.executable, builder, "nouveau", "--release", words["release"], "--checksum", words["image_checksum"], "--output", str(plain)])
+    run([sys.executable, builder, "nouveau", "--release", words["release"], "--checksum", words["image_checksum"], "--output", str(plain)], BuildError)
     target.write_bytes(lzma.compress(plain.read_bytes(), check=lzma.CHECK_CRC32))
     target.chmod(0o644)
     plain.unlink()
@@ -116,5 +105,5 @@ def build(package: Package, sources: Path, scratch: Path, target: Path, build_ti
         folder.chmod(0o755)  # dpkg-deb refuses anything tighter, and a umask must not show
     path = target / package.repository / package.file_name
     path.parent.mkdir(parents=True, exist_ok=True)
-    run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", str(tree), str(path)], SOURCE_DATE_EPOCH=str(build_time))
+    run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", str(tree), str(path)], BuildError, env={"SOURCE_DATE_EPOCH": str(build_time)})
     return path

@@ -57,16 +57,3 @@ def test_the_holder_may_take_it_again_and_release_leaves_nothing(home: Path) -> 
     claim.release("x")
     claim.release("x")
     assert list(home.iterdir()) == []
-
-
-def test_the_start_time_is_found_behind_a_name_with_brackets(tmp_path: Path) -> None:
-    program = tmp_path / "a) b (c"
-    program.symlink_to(sys.executable)
-    process = subprocess.Popen([str(program), "-c", "input()"], stdin=subprocess.PIPE)
-    try:
-        started = claim.start_time(process.pid)
-        assert started is not None
-        assert int(started) >= int(claim.start_time(os.getpid()) or 0)
-    finally:
-        process.kill()
-        process.wait()
