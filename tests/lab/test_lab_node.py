@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import (
     base,
     cgroups,
@@ -27,7 +28,6 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab import (
     services,
     teardown,
 )
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.commands import write_text
 
 pytestmark = pytest.mark.lab
 NODE = "lab-a10-canary-1"
