@@ -14,5 +14,5 @@ NEEDED = {"debian": "python-debian", "filelock": "filelock", "jsonschema": "json
 missing = [name for package, name in NEEDED.items() if find_spec(package) is None]
 if missing:
     raise AnsibleError(
-        f"goldnode.gpu needs Python packages beside ansible-core on the controller; missing: {', '.join(missing)}. Install them: pip install {' '.join(missing)}"
+        f"goldnode.gpu needs Python packages beside ansible-core on the controller, missing: {', '.join(missing)}. Install: pip install {' '.join(missing)}"
     )

@@ -10,7 +10,7 @@ from ansible_collections.goldnode.gpu.plugins import plugin_utils
 def test_a_missing_package_of_the_controller_is_named_in_one_sentence(monkeypatch, package, name):
     found = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda asked: None if asked == package else found(asked))
-    with pytest.raises(AnsibleError, match=f"missing: {name}. Install them: pip install {name}$"):
+    with pytest.raises(AnsibleError, match=f"missing: {name}. Install: pip install {name}$"):
         importlib.reload(plugin_utils)
 
 
