@@ -45,7 +45,7 @@ class PoolFiles:
 
     @property
     def lock(self) -> Path:
-        return self.inventory / "locks" / f"{self.pool}.lock.yml"
+        return self.inventory / "locks" / f"{self.pool}{LOCK_SUFFIX}"
 
 
 def resolve_pool(files: PoolFiles) -> dict[str, Any]:
