@@ -1,6 +1,7 @@
 # Every target works on a clean clone: each depends on the stamp that `make setup` leaves.
 SHELL := /bin/bash
-SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+COMMA := ,
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo --preserve-env=GOLDNODE_LAB$(COMMA)GOLDNODE_DEBIAN_MIRROR$(COMMA)XDG_CACHE_HOME$(COMMA)HOME)
 RUN := .config/run
 STAMP := .venv/.stamp
 

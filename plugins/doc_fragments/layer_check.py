@@ -19,13 +19,15 @@ options:
     description: Hexadecimal number that the CUDA probe computes with.
     type: str
   probe_args:
-    description: Where the probe looks, for example C(--procfs /run/goldnode-lab/proc) as list items; the inventory's C(goldnode_probe_args).
+    description:
+      - Where the probe looks, for example C(--procfs /run/goldnode-lab/proc) as list items.
+      - Where it is left out, the action that starts the module gives the inventory's C(goldnode_probe_args).
     type: list
     elements: str
     default: []
 attributes:
   check_mode:
-    description: Reads only, so it does the same in check mode.
+    description: Reads only, so it does the same in check mode; declared container runs are started there too.
     support: full
   diff_mode:
     description: Changes nothing.

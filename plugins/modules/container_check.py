@@ -29,7 +29,10 @@ EXAMPLES = r"""
 - name: Judge the layer container against the release of this node
   goldnode.gpu.container_check:
     stack: "{{ goldnode_stack }}"
-    probe_args: "{{ goldnode_probe_args }}"
+    nonce: "{{ nonce }}"
+    runs: "{{ goldnode_stack | goldnode.gpu.declared_runs(nonce=nonce, slot='by_hand') }}"
+  vars:
+    nonce: 0123456789abcdef0123456789abcdef
 """
 
 RETURN = r"""

@@ -23,7 +23,6 @@ EXAMPLES = r"""
 - name: Judge the layer container toolkit against the release of this node
   goldnode.gpu.container_toolkit_check:
     stack: "{{ goldnode_stack }}"
-    probe_args: "{{ goldnode_probe_args }}"
 """
 
 RETURN = r"""

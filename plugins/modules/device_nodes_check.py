@@ -23,7 +23,6 @@ EXAMPLES = r"""
 - name: Judge the layer device nodes against the release of this node
   goldnode.gpu.device_nodes_check:
     stack: "{{ goldnode_stack }}"
-    probe_args: "{{ goldnode_probe_args }}"
 """
 
 RETURN = r"""

@@ -23,7 +23,6 @@ EXAMPLES = r"""
 - name: Judge the layer kernel against the release of this node
   goldnode.gpu.kernel_check:
     stack: "{{ goldnode_stack }}"
-    probe_args: "{{ goldnode_probe_args }}"
 """
 
 RETURN = r"""

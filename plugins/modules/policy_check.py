@@ -23,7 +23,6 @@ EXAMPLES = r"""
 - name: Judge the layer policy against the release of this node
   goldnode.gpu.policy_check:
     stack: "{{ goldnode_stack }}"
-    probe_args: "{{ goldnode_probe_args }}"
 """
 
 RETURN = r"""

@@ -27,7 +27,7 @@ def need(condition: bool, sentence: str) -> None:
 
 
 def create(loop: Loop) -> None:
-    loop.play("Create the lab: five nodes, repositories, a registry", "create_lab", offered_kernels=FIRST_KERNEL)
+    loop.play("Create the lab: nodes, repositories, a registry", "create_lab", offered_kernels=FIRST_KERNEL)
 
 
 def make_release(loop: Loop) -> dict[str, Any]:
@@ -173,7 +173,7 @@ def main() -> int:
 def new_loop(state: Path) -> Loop:
     """A loop over the lab of that state, with a folder for its logs."""
     stamp = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Loop(state=state, report=state.parent / "demo" / state.name / stamp, scene="0. The lab")
+    return Loop(state=state, report=state.parent / "demo.logs" / state.name / stamp, scene="0. The lab")
 
 
 def demo(loop: Loop) -> bool:
@@ -188,7 +188,8 @@ def demo(loop: Loop) -> bool:
         return False
     print(summary(shown, sum(step.seconds for step in loop.steps)))
     print("  The GPU was simulated (rung `simulated`): this shows that the loop works, not that a GPU does.")
-    print(f"  The lab is still up: {loop.state / 'inventory' / 'ssh_config'}; `make lab-down` removes it.")
+    print("  The lab is still up; `make lab-down` removes it. Look around:")
+    print(f"  .config/run ansible-playbook -i {loop.inventory} goldnode.gpu.validate_nodes -e pool={loop.pool}")
     return True
 
 

@@ -61,7 +61,7 @@ class Loop:
             result = read_result(folder)
             outcome = str(result.get("outcome", "pass" if code == 0 else f"exit {code}"))
             self.steps.append(Step(self.scene, title, seconds, outcome))
-            line.end(outcome, seconds)
+            line.end(outcome if outcome != expect or expect == "pass" else f"{outcome}, as it should", seconds)
         if outcome != expect or (code == 0) != (expect == "pass"):
             raise StepError(f"{title}: expected {expect}, observed {outcome} (exit {code}). Read {folder / 'log'}.")
         return result
@@ -138,7 +138,7 @@ class Line:
 
     def end(self, outcome: str, seconds: float) -> None:
         self.ended = True
-        print(f"{outcome:>12} {seconds:6.0f} s", flush=True)
+        print(f"{seconds:4.0f} s  {outcome}", flush=True)
 
 
 @contextmanager
