@@ -57,7 +57,7 @@ def _checked_image(call: Call, lock: dict[str, Any]) -> str:
             )
         store.path(record["image_digest"])
     except StoreError as error:
-        raise PromotionError(str(error)) from error
+        raise PromotionError(str(error).replace("<pool>", call.pool)) from error
     return str(record["image_digest"])
 
 

@@ -134,7 +134,7 @@ def others_start(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The driver's library was not injected, or lies where the container image's linker does not look (no ldconfig, no multiarch, musl).",
     fix=REFRESH + " For a container image without a usual linker set LD_LIBRARY_PATH to the folder that the specification mounts.",
     verify="ldconfig -p in the container lists libcuda.so.1.",
-    source="tried with Debian, no-ldconfig and musl images on Docker 26.1.5, 2026-11-30; case 090",
+    source="tried with Debian, no-ldconfig and musl images on Docker 26.1.5, 2026-11-30; mudler/LocalAI #11973",
 )
 def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
     """The container's linker finds the driver's library"""
@@ -164,7 +164,7 @@ def devices_against_host(run: Run, seen: Report, host: Report) -> str | None:
     cause="The injection gave the container other devices than were asked for, or took the permission to use them.",
     fix=REFRESH + " After systemctl daemon-reload, containers by --gpus must be started anew; CDI keeps the devices.",
     verify="nvidia-smi -L gives the same UUIDs on the host and in the container.",
-    source="NVIDIA Container Toolkit troubleshooting (containers losing access to GPUs); cases 120, 122",
+    source="NVIDIA Container Toolkit troubleshooting (containers losing access to GPUs); NVIDIA/nvidia-container-toolkit #580, #1227",
 )
 def devices_are_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
     """A container that asks for all devices gets exactly the host's"""

@@ -29,7 +29,7 @@ def without_toolkit(facts: Facts, wanted: Wanted) -> bool:
     cause="The container toolkit is missing or not of the pinned version.",
     fix=packages.PROVISION,
     verify="nvidia-ctk --version prints the pinned version.",
-    source="NVIDIA Container Toolkit release notes; coverage A5, B2",
+    source="NVIDIA Container Toolkit release notes",
 )
 def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia-ctk has the pinned version"""
@@ -93,7 +93,7 @@ def cdi_spec_present(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The CDI spec was generated for another driver version than the loaded one.",
     fix=REFRESH,
     verify="The library names in the spec end in the version of /proc/driver/nvidia/version.",
-    source="NVIDIA/nvidia-container-toolkit issue 450; case 067",
+    source="NVIDIA/nvidia-container-toolkit #450",
 )
 def cdi_spec_is_of_driver(facts: Facts, wanted: Wanted) -> Outcome:
     """The CDI spec names the libraries of the loaded driver"""

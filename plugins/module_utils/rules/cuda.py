@@ -138,7 +138,7 @@ def other_library(seen: Report, host: Report) -> str | None:
     cause="The container image brings its own libcuda (cuda-compat, or driver files baked in), or the injection is from before a driver upgrade.",
     fix="Remove the driver's files from the container image. A stale injection: systemctl restart nvidia-cdi-refresh.service",
     verify="The container and the host report the same library and the same CUDA version.",
-    source="NVIDIA CUDA compatibility guide; cases 067, 101",
+    source="NVIDIA CUDA compatibility guide; NVIDIA/nvidia-container-toolkit #371, #450",
 )
 def library_is_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
     """The container uses the host's driver library"""

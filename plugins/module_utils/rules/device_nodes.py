@@ -43,7 +43,7 @@ def wrong_majors(facts: Facts) -> list[str] | None:
     cause="A device node is missing: nothing created it at boot, or somebody removed it.",
     fix=CREATE,
     verify="ls -l /dev/nvidia* shows nvidiactl, nvidia-uvm and one node for each GPU.",
-    source="nvidia-modprobe(1); case 050",
+    source="nvidia-modprobe(1); NVIDIA/enroot #106",
 )
 def nodes_present(facts: Facts, wanted: Wanted) -> Outcome:
     """The control node, nvidia-uvm and one node for each GPU exist"""
@@ -79,7 +79,7 @@ def nodes_have_their_major(facts: Facts, wanted: Wanted) -> Outcome:
     cause="A device node may not be read and written by all users.",
     fix="Set mode 0666 (the driver's default, NVreg_DeviceFileMode) and remove the udev rule or module option that narrows it.",
     verify="ls -l /dev/nvidia* shows crw-rw-rw-.",
-    source="NVIDIA driver README, NVreg_DeviceFileMode; case 053",
+    source="NVIDIA driver README, NVreg_DeviceFileMode; NVIDIA/nvidia-docker #1608",
 )
 def nodes_are_open_to_all(facts: Facts, wanted: Wanted) -> Outcome:
     """Each node has mode 0666"""

@@ -32,7 +32,7 @@ REFUSALS = re.compile(
     cause="The nvidia module is not in the kernel.",
     fix="Keep the stable release on this node: ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>",
     verify="cat /proc/driver/nvidia/version",
-    source="Linux kernel/module/version.c ('disagrees about version of symbol'); coverage A3, A4, C7",
+    source="Linux kernel/module/version.c ('disagrees about version of symbol')",
 )
 def module_loads(facts: Facts, wanted: Wanted) -> Outcome:
     """The nvidia module is loaded"""
@@ -58,7 +58,7 @@ def module_loads(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The loaded nvidia module is not of the pinned version.",
     fix=packages.PROVISION,
     verify="cat /proc/driver/nvidia/version shows the pinned version.",
-    source="coverage C1",
+    source="docs/pins_and_locks.md, key nvidia_driver",
 )
 def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
     """The loaded module has the pinned version"""
@@ -74,7 +74,7 @@ def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The driver's user space was upgraded while the old module stayed in the kernel: both must be the same version, or NVML refuses every call.",
     fix="Reboot the node, or stop all that uses the GPU and reload the modules; then hold the driver packages (provision_pool does).",
     verify="nvidia-smi prints its table, and its version is that of /proc/driver/nvidia/version.",
-    source="NVIDIA forum, 'Driver/library version mismatch'; cases 021, 023",
+    source="NVIDIA forum, 'Driver/library version mismatch'; oddmario/NVIDIA-Ubuntu-Driver-Guide #4, aws/aws-parallelcluster #4127",
 )
 def library_matches_module(facts: Facts, wanted: Wanted) -> Outcome:
     """User space and the loaded module are the same version"""
@@ -112,7 +112,7 @@ def module_flavour(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The driver did not take every GPU: RmInitAdapter failed, a GPU needs another driver branch or the other kind of module.",
     fix="Read the NVRM lines of the kernel log (dmesg | grep NVRM) for the GPU that is missing; power-cycle the node if they speak of RmInitAdapter.",
     verify="nvidia-smi -L lists as many GPUs as lspci -d 10de:.",
-    source="coverage A1, A4",
+    source="zzzhouuu/truenas-nvidia-drivers #20",
 )
 def all_gpus_served(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver serves each GPU that is on PCI"""
@@ -153,7 +153,7 @@ def mig_profile(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The fabric manager does not run, or is not of exactly the driver's version.",
     fix="Install nvidia-fabricmanager at exactly the driver's version, and start it: systemctl enable --now nvidia-fabricmanager.",
     verify="systemctl is-active nvidia-fabricmanager; dpkg -l nvidia-fabricmanager* shows the driver's version.",
-    source="NVIDIA fabric manager user guide; case 034",
+    source="NVIDIA fabric manager user guide; NVIDIA/gpu-operator #544",
 )
 def fabric_manager(facts: Facts, wanted: Wanted) -> Outcome:
     """Where there are NVSwitches, the fabric manager runs at exactly the driver's version"""
@@ -179,7 +179,7 @@ def fabric_manager(facts: Facts, wanted: Wanted) -> Outcome:
     cause="nvidia-persistenced is installed but does not run.",
     fix="systemctl enable --now nvidia-persistenced; systemctl status says why it stopped.",
     verify="systemctl is-active nvidia-persistenced",
-    source="nvidia-persistenced(1); case 041",
+    source="nvidia-persistenced(1); NVIDIA/nvidia-container-toolkit #202",
 )
 def persistence_daemon(facts: Facts, wanted: Wanted) -> Outcome:
     """The persistence daemon runs where it is installed"""
@@ -200,7 +200,7 @@ def persistence_daemon(facts: Facts, wanted: Wanted) -> Outcome:
     cause="CUDA does not initialise or does not compute on the host, so no container can.",
     fix="Look up the step and result in the observation; if the kernel log has NVRM or Xid lines of that moment, they name the reason.",
     verify="python3 /usr/lib/goldnode/cuda_probe.py --nonce 1 ends with 0.",
-    source="CUDA driver API, CUresult; coverage A7",
+    source="CUDA driver API, CUresult",
 )
 def cuda_init_on_host(facts: Facts, wanted: Wanted) -> Outcome:
     """CUDA initialises on the host and computes the right numbers on each GPU"""

@@ -90,7 +90,7 @@ def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
     cause="containerd is not of the pinned version, or was not restarted after its upgrade.",
     fix=packages.PROVISION,
     verify="docker version shows containerd's version in its Server section.",
-    source="coverage C1",
+    source="docs/pins_and_locks.md, key docker",
 )
 def containerd_version(facts: Facts, wanted: Wanted) -> Outcome:
     """containerd has the pinned version"""
@@ -105,7 +105,7 @@ def containerd_version(facts: Facts, wanted: Wanted) -> Outcome:
     cause="runc is not of the pinned version.",
     fix=packages.PROVISION,
     verify="runc --version",
-    source="coverage C1",
+    source="docs/pins_and_locks.md, key docker",
 )
 def runc_version(facts: Facts, wanted: Wanted) -> Outcome:
     """runc has the pinned version"""
@@ -127,7 +127,7 @@ def _equals_upstream(observed: str | None, pinned: str | None) -> Outcome:
     cause="Docker's default runtime is not runc.",
     fix="Remove default-runtime from /etc/docker/daemon.json (provision_pool does) and restart docker.",
     verify="docker info --format '{{.DefaultRuntime}}' prints runc.",
-    source="coverage A6; case 148",
+    source="NVIDIA/gpu-operator #188",
 )
 def default_runtime_is_runc(facts: Facts, wanted: Wanted) -> Outcome:
     """Docker's default runtime stays runc"""
@@ -166,7 +166,7 @@ def cdi_enabled(facts: Facts, wanted: Wanted) -> Outcome:
     cause="NVIDIA's runtime is not registered with the daemon.",
     fix="Register it in /etc/docker/daemon.json (provision_pool does; by hand nvidia-ctk runtime configure --runtime=docker) and restart docker.",
     verify="docker info --format '{{json .Runtimes}}' names nvidia.",
-    source="NVIDIA Container Toolkit install guide; case 141",
+    source="NVIDIA Container Toolkit install guide; NVIDIA/k8s-device-plugin #479",
 )
 def nvidia_runtime_registered(facts: Facts, wanted: Wanted) -> Outcome:
     """NVIDIA's runtime is registered, where the toolkit is"""
@@ -191,7 +191,7 @@ def _toolkit_expected(facts: Facts, wanted: Wanted) -> bool:
     cause="/etc/docker/daemon.json was changed after the daemon started, or the daemon that answers does not read that file.",
     fix=RESTART,
     verify="docker info names the runtimes of daemon.json, and docker.service is younger than the file.",
-    source="dockerd(8); case 082",
+    source="dockerd(8); Leon-Sander/Local-Multimodal-AI-Chat #31",
 )
 def restarted_since_change(facts: Facts, wanted: Wanted) -> Outcome:
     """The daemon runs with what daemon.json says"""

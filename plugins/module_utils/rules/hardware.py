@@ -21,7 +21,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
     cause="A GPU is not on the PCI bus: it fell off the bus, its riser or power is loose, the firmware has disabled the slot, or it is passed to a guest.",
     fix="Power the node off completely and on again; if the GPU stays away, reseat or replace it. Or correct a wrong count in pins.yml, and lock again.",
     verify="lspci -d 10de: | grep -E '0300|0302|3D|VGA' lists as many GPUs as are pinned.",
-    source="coverage C13: seven of eight GPUs is a failure",
+    source="docs/pins_and_locks.md, key gpus: seven of eight GPUs is a failure",
 )
 def gpu_count(facts: Facts, wanted: Wanted) -> Outcome:
     """The node has exactly as many GPUs on PCI as its pool pins"""

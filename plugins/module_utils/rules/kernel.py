@@ -46,7 +46,7 @@ def kernel_packages(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The node booted another kernel than the pinned one: an update installed a newer one, or the boot loader's default was changed.",
     fix=packages.PROVISION,
     verify="uname -r prints the pinned release.",
-    source="coverage C1, C7: a kernel moved by the OS repository is the commonest way in which a GPU node breaks",
+    source="docs/pins_and_locks.md, key kernel: a kernel moved by the OS repository is the commonest way in which a GPU node breaks",
 )
 def running_is_wanted(facts: Facts, wanted: Wanted) -> Outcome:
     """The pinned kernel runs"""
@@ -76,7 +76,7 @@ def boot_default_is_wanted(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The headers of the running kernel are not installed, so DKMS cannot build a module for it.",
     fix="Install the headers of exactly the running kernel: apt-get install linux-headers-<release>; the lock should list them.",
     verify="ls -d /lib/modules/$(uname -r)/build",
-    source="dkms(8); case 004",
+    source="dkms(8); zen-kernel/zen-kernel #305",
 )
 def headers_present(facts: Facts, wanted: Wanted) -> Outcome:
     """Where modules are built by DKMS, the running kernel's headers are there"""
@@ -97,7 +97,7 @@ def headers_present(facts: Facts, wanted: Wanted) -> Outcome:
     cause="There is no nvidia module built for the running kernel.",
     fix="Build it (dkms autoinstall -k $(uname -r), with that kernel's headers), or boot the pinned kernel, for which it is built.",
     verify="modinfo -k $(uname -r) -F vermagic nvidia begins with the running release.",
-    source="dkms(8), modinfo(8); coverage B1",
+    source="dkms(8), modinfo(8)",
 )
 def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     """An nvidia module is built for exactly the running kernel"""
@@ -119,7 +119,7 @@ def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     cause="Another kernel driver (nouveau, vfio-pci) is bound to the GPU, so the nvidia module cannot take it.",
     fix="Block nouveau in /etc/modprobe.d, renew the initramfs and reboot; for vfio-pci remove the GPU's id from its options.",
     verify="lspci -k -d 10de: shows 'Kernel driver in use: nvidia'.",
-    source="NVIDIA driver README, chapter 8 (nouveau); cases 009, 014",
+    source="NVIDIA driver README, chapter 8 (nouveau); NVIDIA/gpu-operator #15; NVIDIA/nvidia-docker #1668",
 )
 def other_driver_holds_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     """No kernel driver but nvidia is bound to a GPU"""

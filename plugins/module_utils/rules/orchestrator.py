@@ -20,7 +20,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
     cause="The device plugin has not registered the node's GPUs with the kubelet.",
     fix="kubectl -n <namespace> logs of the device plugin on this node says why; it needs the nvidia runtime or CDI.",
     verify="kubectl get node <node> -o jsonpath='{.status.allocatable}' shows nvidia.com/gpu.",
-    source="NVIDIA/k8s-device-plugin README; coverage B7",
+    source="NVIDIA/k8s-device-plugin README",
 )
 def gpus_allocatable(facts: Facts, wanted: Wanted) -> Outcome:
     """Kubernetes may allocate the node's GPUs"""

@@ -20,7 +20,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
     cause="The node's cgroup hierarchy is not of the pinned version: a change of cgroup mode changes how devices are allowed.",
     fix="Set systemd.unified_cgroup_hierarchy on the kernel command line to what is pinned and reboot, or correct os.cgroup in pins.yml and lock again.",
     verify="stat -fc %T /sys/fs/cgroup prints cgroup2fs for version 2, tmpfs for version 1.",
-    source="systemd(1), Linux cgroup-v2.rst; coverage A11",
+    source="systemd(1), Linux cgroup-v2.rst",
 )
 def cgroup_version(facts: Facts, wanted: Wanted) -> Outcome:
     """The cgroup hierarchy has the pinned version"""
@@ -35,7 +35,7 @@ def cgroup_version(facts: Facts, wanted: Wanted) -> Outcome:
     cause="SELinux is enforcing, the engine labels its containers, and the boolean that lets containers use devices is off.",
     fix="setsebool -P container_use_devices on",
     verify="getsebool container_use_devices says on, and ausearch -m avc shows no new denial.",
-    source="container-selinux, boolean container_use_devices; case 128",
+    source="container-selinux, boolean container_use_devices; redhat-et/triton-dev-containers #61",
 )
 def selinux_denies_devices(facts: Facts, wanted: Wanted) -> Outcome:
     """SELinux does not keep containers from devices"""
@@ -62,7 +62,7 @@ def selinux_denies_devices(facts: Facts, wanted: Wanted) -> Outcome:
     cause="An AppArmor profile has denied access to an NVIDIA file.",
     fix="Allow the path in the profile that the log line names, or run the container under docker-default.",
     verify='The kernel log shows no new apparmor="DENIED" with an NVIDIA path.',
-    source="AppArmor wiki, audit messages; case 130",
+    source="AppArmor wiki, audit messages; AbdBarho/stable-diffusion-webui-docker #682",
 )
 def apparmor_denies_nvidia(facts: Facts, wanted: Wanted) -> Outcome:
     """AppArmor has denied nothing of NVIDIA's since boot"""

@@ -132,7 +132,7 @@ def package_sources(lab: Lab) -> Tree:
 
 def trust(lab: Lab, fingerprint: str) -> Tree:
     key = {"fingerprint": fingerprint, "public_key": keys.repository_public_key(lab).read_text()}
-    return {"goldnode_trust": {"repositories": {"lab": key}, "signers": {}, "approvers": {}}}
+    return {"goldnode_trust": {"repositories": {"lab": key}}}
 
 
 def engine_pins(versions: Mapping[str, str]) -> Tree:

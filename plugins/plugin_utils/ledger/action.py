@@ -93,7 +93,8 @@ class LedgerAction(ActionBase):  # type: ignore[misc]
         name = self._setting(params, variables, "environment")
         if not name:
             raise PromotionError(
-                "goldnode_environment is not set; name the environment in group_vars/all of its inventory, for example goldnode_environment: prod"
+                "goldnode_environment is not set; give the inventory by -i …/hosts.yml, and name the environment in its group_vars/all, "
+                "for example goldnode_environment: prod"
             )
         return name
 

@@ -18,6 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.shape import sen
 
 SCHEMA_ID = "goldnode.lock/v1"
 LAYERS = (KERNEL, DRIVER, TOOLKIT, ENGINE)
+LOCK_SUFFIX = ".lock.yml"
 _HEADER = "# Written by goldnode.gpu.lock_stack, never by hand: a changed value is refused. Edit group_vars/<pool>/pins.yml and lock again.\n"
 
 _TEXT = {"type": "string", "description": "a text"}
@@ -103,7 +104,8 @@ def read_lock(path: Path) -> dict[str, Any]:
     try:
         lock = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise LockError(f"{path} is not there; lock_stack writes it: ansible-playbook goldnode.gpu.lock_stack -e pool=<pool>") from None
+        pool = path.name.removesuffix(LOCK_SUFFIX) if path.name.endswith(LOCK_SUFFIX) else "<pool>"
+        raise LockError(f"{path} is not there; lock_stack writes it: ansible-playbook goldnode.gpu.lock_stack -e pool={pool}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise LockError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}.") from None
     return check_lock(lock, str(path))

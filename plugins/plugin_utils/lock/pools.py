@@ -26,7 +26,7 @@ def problems(groups: Groups) -> list[str]:
 def pool_problems(groups: Groups, pool: str) -> list[str]:
     """As `problems`, and that the wanted pool is one."""
     if pool not in groups:
-        return [f"pool {pool} is not a group of the inventory; its pools are {', '.join(pools(groups)) or 'none'}"]
+        return [f"pool {pool} is not a group of the inventory; its pools are {', '.join(pools(groups)) or 'none'}; give the inventory by -i …/hosts.yml"]
     if pool not in pools(groups):
         return [f"group {pool} is not a pool; it needs the children {', '.join(f'{pool}_{arm}' for arm in ARMS)}"]
     return problems(groups)

@@ -15,7 +15,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.apt import read_index
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package, parse_packages
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.closure import closure
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import make_lock
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import LOCK_SUFFIX, make_lock
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES, read_pins
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import read_repositories
@@ -45,7 +45,7 @@ class PoolFiles:
 
     @property
     def lock(self) -> Path:
-        return self.inventory / "locks" / f"{self.pool}.lock.yml"
+        return self.inventory / "locks" / f"{self.pool}{LOCK_SUFFIX}"
 
 
 def resolve_pool(files: PoolFiles) -> dict[str, Any]:

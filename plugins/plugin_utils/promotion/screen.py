@@ -14,7 +14,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards impo
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release, View
 
 ANSWERS = {
-    states.PROMOTED: "promoted: stable points to it",
+    states.PROMOTED: "it is the stable release: production gets it",
     states.READY: "can be promoted now",
     states.REJECTED: "rejected for good: change the pins, the image or the policy and register a new release",
     states.SUPERSEDED: "superseded by a newer release",
@@ -25,7 +25,8 @@ NAMED = {"kernel": ("kernel", "version"), "driver": ("nvidia_driver", "version")
 
 def lines(view: View, found: Sequence[Guard]) -> list[str]:
     """The screen, line by line."""
-    return [headline(view), "", *table(found), "", *conditions(view), evidence(view), not_built(found)]
+    rows = met(found) if view.release.state == states.PROMOTED else table(found)
+    return [headline(view), "", *rows, "", *conditions(view), evidence(view), not_built(found)]
 
 
 def headline(view: View) -> str:
@@ -45,6 +46,11 @@ def changes(view: View) -> str:
 def table(found: Sequence[Guard]) -> list[str]:
     """The guards that are built, in aligned columns."""
     return columns([("guard", "now", "needs"), *((guard.name, guard.value, guard.needs) for guard in found if guard.state != guards.NOT_BUILT)])
+
+
+def met(found: Sequence[Guard]) -> list[str]:
+    """The guards of a promoted release, which needs nothing more; one that no longer holds is no task for anybody."""
+    return columns([("guard", "now"), *((guard.name, guard.value) for guard in found if guard.state in (guards.MET, guards.NOT_APPLICABLE))])
 
 
 def release_lines(release: Release, registered: bool) -> list[str]:

@@ -129,6 +129,13 @@ def test_an_image_of_another_lock_is_refused(site):
     assert "was built from lock 9999999, not from" in result["message"]
 
 
+def test_a_slot_that_cannot_be_opened_leaves_its_result(site):
+    site.write("group_vars/all/site.yml", {"goldnode_state_dir": str(site.state)})
+    code, result, _ = site.play("goldnode.gpu.run_canary", pool="lab_a10")
+    assert (code != 0, result["schema"], result["outcome"]) == (True, "goldnode.slot/v1", "fail")
+    assert result["message"].startswith("goldnode_environment is not set; give the inventory by -i …/hosts.yml")
+
+
 def test_a_limit_and_a_pool_that_is_not_there_are_refused(site):
     code, _, output = site.play("goldnode.gpu.run_canary", "--limit", "c1", pool="lab_a10")
     assert code != 0

@@ -126,6 +126,13 @@ def test_what_is_no_lock_is_refused_in_one_sentence(tmp_path, text, reason):
     assert "\n" not in str(refused.value)
 
 
+def test_a_lock_that_is_not_there_gets_the_command_for_its_pool(tmp_path):
+    with pytest.raises(LockError, match=r"lock_stack -e pool=lab_a10$"):
+        read_lock(tmp_path / "lab_a10.lock.yml")
+    with pytest.raises(LockError, match=r"lock_stack -e pool=<pool>$"):
+        read_lock(tmp_path / "some.yml")
+
+
 def test_the_summary_lists_each_layer_of_a_first_lock(lock):
     lines = summary(lock, None)
     assert len(lines) == len(lock["packages"])

@@ -31,7 +31,7 @@ def test_a_pool_that_lacks_a_child_is_an_error():
 
 
 def test_a_wanted_pool_that_is_none_is_said_to_be_none():
-    assert pool_problems(groups(), "b") == ["pool b is not a group of the inventory; its pools are a"]
+    assert pool_problems(groups(), "b") == ["pool b is not a group of the inventory; its pools are a; give the inventory by -i …/hosts.yml"]
     assert pool_problems(groups(web=["c"]), "web") == ["group web is not a pool; it needs the children web_canary, web_baseline, web_production"]
 
 

@@ -72,7 +72,7 @@ def test_a_wrong_key_is_refused(key, reason):
 
 def test_both_files_are_read(tmp_path):
     (tmp_path / "s.yml").write_text(yaml.safe_dump({"package_sources_repositories": [entry()]}))
-    (tmp_path / "t.yml").write_text(yaml.safe_dump({"goldnode_trust": {"repositories": KEYS, "signers": {}}}))
+    (tmp_path / "t.yml").write_text(yaml.safe_dump({"goldnode_trust": {"repositories": KEYS}}))
     assert [one.name for one in read_repositories(tmp_path / "s.yml", tmp_path / "t.yml")] == ["os"]
     (tmp_path / "t.yml").unlink()
     with pytest.raises(LockError, match=r"t[.]yml is not there; it must hold the mapping goldnode_trust"):
