@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without, short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import tables
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.agreement import check_agreement
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, risk, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import text_of
@@ -44,6 +45,7 @@ def register(
     Returns it, and whether anything changed. The same three parts are the same release, so a second time changes nothing.
     """
     with ledger.write() as connection:
+        check_agreement(connection, environment, lock["pool"])
         _refuse_unreal(connection, environment, numbers)
         wanted = _row(connection, environment, lock, image_digest, numbers, now, emergency)
         known = release_of(connection, wanted["digest"])
@@ -61,6 +63,7 @@ def register(
 def channels_of(ledger: Ledger, environment: str, pool: str) -> dict[str, Release | None]:
     """The release on each channel of a pool."""
     with ledger.read() as connection:
+        check_agreement(connection, environment, pool)
         return {channel: on_channel(connection, environment, pool, channel) for channel in (CANDIDATE, STABLE)}
 
 

@@ -26,6 +26,9 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 
 Rows = Sequence[Mapping[str, Any]]
 
+# What a slot asks of a node, and what it knew of it: all that the chain of events keeps of it before the answer.
+ASKED = ("node", "arm", "release", "nonce", "boot_id", "provisioned", "differed")
+
 
 def open_slot(
     ledger: Ledger,
@@ -52,9 +55,9 @@ def open_slot(
         opened = {"release": subject.digest, "holder": holder, "spool": str(spool), "opened_at": text_of(now)}
         connection.execute(insert(tables.slots).values(**key.columns(), **opened))
         _expect(connection, key, hosts, subject, stable)
-        report = _report(connection, key)
-        append(connection, now, "slot_opened", environment, pool, {name: report[name] for name in ("slot", "release", "expected")})
-        return {**report, "changed": True}
+        expected = [{name: row[name] for name in ASKED} for row in node_rows(connection, key)]
+        append(connection, now, "slot_opened", environment, pool, {"slot": key.slot, "release": subject.digest, "expected": expected})
+        return {**_report(connection, key), "changed": True}
 
 
 def close_slot(ledger: Ledger, key: Key, now: datetime, judge: Judge) -> dict[str, Any]:
