@@ -76,7 +76,10 @@ def record_provisioned(
     """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns judgement and differences."""
     with ledger.write() as connection:
         target = _provisioned_with(connection, environment, pool, node, release, bundle)
-        judgement = judge(bundle, target.lock)
+        answer = evidence.answer_of(bundle, f"the bundle of {node}", target.lock, judge)
+        if answer.error:
+            raise PromotionError(f"{answer.error}; provision {node} again")
+        judgement = answer.judgement
         differed = list(differences_in(judgement))
         known = {"release": release, "provisioned_at": text_of(now), "differed": differed, "boot_id": bundle.get("boot_id"), "taken_out": None}
         row = upsert(tables.nodes).values(environment=environment, pool=pool, node=node, **known)

@@ -26,8 +26,9 @@ def text_of(moment: datetime) -> str:
 
 
 def time_of(text: str) -> datetime:
-    """The UTC time of a ledger's or a probe's text; fractions of a second are allowed."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc)
+    """The UTC time of a ledger's or a probe's text; fractions of a second are allowed. A text without a zone is UTC, whatever the controller's is."""
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
 
 
 def slot_start(now: datetime, slot_s: int) -> datetime:
