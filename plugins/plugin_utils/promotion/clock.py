@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, timezone
 
-DURATION = re.compile(r"(0|[1-9][0-9]*)([smhd])")
+DURATION = re.compile(r"(0|[1-9][0-9]{0,9})([smhd])")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _TEXT = "%Y-%m-%dT%H:%M:%SZ"
 
