@@ -44,6 +44,8 @@ def open_slot(
 
     Returns the slot with its spool and the expected nodes, or, if it was closed already, its result and `closed`.
     """
+    if both := sorted(set(hosts.get(CANARY, [])) & set(hosts.get(BASELINE, []))):
+        raise PromotionError(f"host {both[0]} is in {pool}_canary and in {pool}_baseline; leave it in one, then run this again")
     with ledger.write() as connection:
         _repair(connection, environment, pool, now, judge, alive)
         subject, stable = _subject(connection, environment, pool)
@@ -126,7 +128,7 @@ def _expect(connection: Connection, key: Key, hosts: Mapping[str, Sequence[str]]
     c = tables.nodes.c
     rows = fetch(connection, select(tables.nodes).where(c.environment == key.environment, c.pool == key.pool))
     known = {row["node"]: row for row in rows}
-    present = {arm: [n for n in sorted(hosts.get(arm, [])) if n not in known or not known[n]["taken_out"]] for arm in (CANARY, BASELINE)}
+    present = {arm: [n for n in sorted(set(hosts.get(arm, []))) if n not in known or not known[n]["taken_out"]] for arm in (CANARY, BASELINE)}
     assigned = [(node, CANARY, subject) for node in present[CANARY]]
     if stable:
         assigned += [(node, BASELINE, stable) for node in present[BASELINE][:1]]

@@ -42,6 +42,14 @@ def test_one_baseline_runs_the_same_slot_on_stable(pool):
     assert arms == {"canary-1": candidate.digest, "canary-2": candidate.digest, "baseline-1": stable.digest}
 
 
+def test_a_host_with_two_roles_is_refused_and_no_slot_is_opened(pool):
+    pool.promoted()
+    pool.later(minutes=1)
+    with pytest.raises(PromotionError, match="host baseline-1 is in lab_a10_canary and in lab_a10_baseline; leave it in one"):
+        pool.open({"canary": ["canary-1", "baseline-1"], "baseline": ["baseline-1"]})
+    assert len(pool.open({"canary": ["canary-1", "canary-1"], "baseline": ["baseline-1"]})["expected"]) == 2
+
+
 def test_a_slot_id_is_its_scheduled_time(pool):
     pool.lab().register()
     pool.later(seconds=42)
