@@ -15,7 +15,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import evidenc
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.evidence import Judge
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.judging import Outcome, outcome
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.rows import Key, fetch, node_rows, slot_row
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import SPOOL, Ledger, append
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.views import advance, view_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import seconds_of, slot_start, text_of
@@ -52,7 +52,7 @@ def open_slot(
         key = Key(environment, pool, text_of(slot_start(now, seconds_of(subject.policy["slot"]))))
         if slot_row(connection, key) is not None:
             return {**_report(connection, key), "changed": False}
-        spool = ledger.path.parent / "spool" / pool / key.slot
+        spool = ledger.path.parent / SPOOL / pool / key.slot
         (spool / evidence.RETRY).mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = {"release": subject.digest, "holder": holder, "spool": str(spool), "opened_at": text_of(now)}
         connection.execute(insert(tables.slots).values(**key.columns(), **opened))
@@ -86,7 +86,7 @@ def record_provisioned(
         known = {"release": release, "provisioned_at": text_of(now), "differed": differed, "boot_id": bundle.get("boot_id"), "taken_out": None}
         row = upsert(tables.nodes).values(environment=environment, pool=pool, node=node, **known)
         connection.execute(row.on_conflict_do_update(index_elements=["environment", "pool", "node"], set_=known))
-        path = evidence.keep(ledger.path.parent / "spool" / pool / "provisioned", node, bundle)
+        path = evidence.keep(ledger.path.parent / SPOOL / pool / "provisioned", node, bundle)
         data = {"node": node, "release": release, "verdict": judgement["verdict"], "differed": differed, "evidence": evidence.stored([path])}
         append(connection, now, "provisioned", environment, pool, data)
         return {"judgement": dict(judgement), "differences": differed}
