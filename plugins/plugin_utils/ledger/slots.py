@@ -73,11 +73,24 @@ def close_slot(ledger: Ledger, key: Key, now: datetime, judge: Judge) -> dict[st
 
 
 def record_provisioned(
-    ledger: Ledger, environment: str, pool: str, node: str, release: str, bundle: Mapping[str, Any], now: datetime, judge: Judge
+    ledger: Ledger,
+    environment: str,
+    pool: str,
+    node: str,
+    release: str,
+    bundle: Mapping[str, Any],
+    now: datetime,
+    judge: Judge,
+    nonce: str | None = None,
 ) -> dict[str, Any]:
-    """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns judgement and differences."""
+    """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns judgement and differences.
+
+    With a nonce, the bundle must carry it: an older one of this node is no validation of this turn.
+    """
     with ledger.write() as connection:
         target = _provisioned_with(connection, environment, pool, node, release, bundle)
+        if nonce is not None and bundle.get("nonce") != nonce:
+            raise PromotionError(f"the bundle of {node} does not carry the nonce of this turn; validate {node} again: provision_pool")
         answer = evidence.answer_of(bundle, f"the bundle of {node}", target.lock, judge)
         if answer.error:
             raise PromotionError(f"{answer.error}; provision {node} again")

@@ -271,6 +271,14 @@ def test_a_node_that_reports_another_release_is_not_recorded_as_provisioned(pool
         slots.record_provisioned(pool.ledger, "lab", "lab_a10", "canary-1", release.digest, bundle, pool.now, judge)
 
 
+def test_a_bundle_of_an_earlier_turn_is_not_recorded_as_provisioned(pool):
+    release, _ = pool.lab().register()
+    asked = (pool.ledger, "lab", "lab_a10", "canary-1", release.digest, pool.bundle({"nonce": "old", "release": release.digest}), pool.now, judge)
+    with pytest.raises(PromotionError, match="the bundle of canary-1 does not carry the nonce of this turn"):
+        slots.record_provisioned(*asked, nonce="new")
+    assert slots.record_provisioned(*asked, nonce="old")["differences"] == []
+
+
 def test_the_provisioning_bundle_is_kept_as_it_came(pool):
     pool.lab().register()
     pool.provision("canary-1")
