@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without, short
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import tables
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.rows import fetch
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import verify_chain
@@ -131,7 +131,7 @@ TELLERS: dict[str, Callable[[Rows, Mapping[str, Any], Mapping[str, Any]], None]]
 
 
 def _release(digest: str) -> str:
-    return f"release {short(digest)}"
+    return f"release {digest}"
 
 
 def _channel(name: str) -> str:

@@ -166,7 +166,7 @@ def test_three_failing_slots_reject(pool):
     assert states == ["STAGED", "STAGED", "REJECTED"]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": "goldnode.evidence/v9"}', "\x00"])
+@pytest.mark.parametrize("content", ["", "{", "[" * 100_000, "[]", "{}", '{"schema": "goldnode.evidence/v9"}', "\x00"], ids=lambda content: repr(content[:20]))
 def test_a_bundle_that_cannot_be_judged_is_our_own_error(pool, content):
     pool.lab().register()
     opened = pool.open()
