@@ -29,7 +29,7 @@ def _close(call: Call) -> dict[str, Any]:
 
 def _provisioned(call: Call) -> dict[str, Any]:
     node, release, evidence = (call.params[name] for name in ("node", "release", "evidence"))
-    recorded = slots.record_provisioned(call.ledger, call.environment, call.pool, node, release, evidence, call.now, judge)
+    recorded = slots.record_provisioned(call.ledger, call.environment, call.pool, node, release, evidence, call.now, judge, call.params["nonce"])
     return {"changed": True, **recorded}
 
 
@@ -45,6 +45,7 @@ class ActionModule(LedgerAction):
         "node": {"type": "str"},
         "release": {"type": "str"},
         "evidence": {"type": "dict"},
+        "nonce": {"type": "str"},
     }
     REQUIRED_IF: ClassVar[list[tuple[str, str, list[str]]]] = [
         ("state", "opened", ["pool", "hosts"]),

@@ -48,6 +48,9 @@ options:
   evidence:
     description: The bundle that M(goldnode.gpu.node_check) returned right after. Needed with O(state=provisioned).
     type: dict
+  nonce:
+    description: The nonce that O(evidence) was asked for with O(state=provisioned). A bundle without it is refused; not given, it is not looked at.
+    type: str
 extends_documentation_fragment:
   - goldnode.gpu.ledger
 seealso:

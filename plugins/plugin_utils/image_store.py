@@ -27,6 +27,7 @@ from filelock import FileLock
 
 DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 SCHEMA = "goldnode.image/v1"
+NAMED = ("image_digest", "manifest_digest")  # the blobs that a record names
 
 
 class StoreError(Exception):
@@ -66,7 +67,7 @@ class ImageStore:
 
     def record(self, key: str, record: Mapping[str, Any]) -> None:
         """Remembers what a build made. The blobs that the record names must be in the store."""
-        for name in ("image_digest", "manifest_digest"):
+        for name in NAMED:
             self.path(str(record[name]))
         with self._written("record") as (target, commit):
             target.write(canonical({**record, "schema": SCHEMA}))
@@ -74,13 +75,12 @@ class ImageStore:
 
     def built(self, key: str) -> dict[str, Any] | None:
         """The record of a build whose blobs are all still there and whole, else None: then it is built again."""
-        path = self._build(key)
-        if not path.is_file():
+        record = _record(self._build(key))
+        if record is None:
             return None
-        record: dict[str, Any] = json.loads(path.read_text())
         try:
-            self.path(record["image_digest"])
-            self.path(record["manifest_digest"])
+            for name in NAMED:
+                self.path(record[name])
         except StoreError:
             return None
         return record
@@ -89,16 +89,16 @@ class ImageStore:
         """The record of the build that made an image."""
         self._blob(image_digest)
         for path in sorted(self.root.glob("builds/*.json")):
-            record: dict[str, Any] = json.loads(path.read_text())
-            if record["image_digest"] == image_digest:
+            record = _record(path)
+            if record is not None and record["image_digest"] == image_digest:
                 return record
         raise StoreError(f"{self.root} has no record of a build of {image_digest}; build it here: ansible-playbook goldnode.gpu.build_image -e pool=<pool>")
 
     def newest_of_lock(self, lock_digest: str) -> dict[str, Any] | None:
         """The record of the last build from a lock, None where there was none."""
         paths = sorted(self.root.glob("builds/*.json"), key=lambda path: path.stat().st_mtime_ns)
-        records: list[dict[str, Any]] = [json.loads(path.read_text()) for path in paths]
-        return next((record for record in reversed(records) if record.get("lock_digest") == lock_digest), None)
+        records = [record for path in reversed(paths) if (record := _record(path)) is not None]
+        return next((record for record in records if record.get("lock_digest") == lock_digest), None)
 
     def _blob(self, digest: str) -> Path:
         hexadecimal = _hexadecimal(digest)
@@ -125,6 +125,16 @@ class ImageStore:
                 raise
             free = shutil.disk_usage(self.root).free >> 20
             raise StoreError(f"no space for {what} in {self.root} ({free} MiB free); free some and run the same command again") from error
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """The record of a build; None where there is none or the file is damaged: both are not built."""
+    try:
+        record = json.loads(path.read_bytes())
+    except (FileNotFoundError, ValueError):
+        return None
+    whole = isinstance(record, dict) and all(isinstance(record.get(name), str) for name in NAMED)
+    return record if whole else None
 
 
 def _hexadecimal(digest: str) -> str:

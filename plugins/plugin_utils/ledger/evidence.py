@@ -11,10 +11,26 @@ from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import canonical, digest_of, file_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import time_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import Answer
+from jsonschema import Draft202012Validator
 
 SCHEMA = "goldnode.evidence/v1"
 RETRY = "retry"
+TIMES = ("captured_at", "clock")
+
+# docs/evidence.md, as far as it decides whose answer this is; the judge takes anything in the probes.
+SHAPE = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["schema"],
+        "properties": {
+            "schema": {"const": SCHEMA},
+            **{key: {"type": ["string", "null"]} for key in ("nonce", "release", "boot_id", *TIMES)},
+            "runs": {"type": ["array", "null"], "items": {"type": "object"}},
+        },
+    }
+)
 
 # (evidence, wanted stack) -> the judgement as a mapping: module_utils.judge
 Judge = Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
@@ -41,11 +57,35 @@ def _answer(record: Mapping[str, str], stack: Mapping[str, Any], judge: Judge) -
         return Answer(error=f"{path} is no longer the bundle that the slot was closed with")
     try:
         bundle = json.loads(path.read_bytes())
-        if bundle["schema"] != SCHEMA:
-            raise ValueError(f"its schema is {bundle['schema']}")
-        return Answer(bundle, judge(bundle, stack))
+    except Exception as error:  # not UTF-8, not JSON, nested too deep: whatever a node wrote
+        return Answer(error=f"{path} is no JSON: {type(error).__name__}: {error}")
+    return answer_of(bundle, str(path), stack, judge)
+
+
+def answer_of(bundle: Any, name: str, stack: Mapping[str, Any], judge: Judge) -> Answer:
+    """What a bundle says; one of another shape, or that the judge trips over, is an error of ours that calls it by `name`."""
+    try:
+        if problem := _problem(bundle):
+            return Answer(error=f"{name} cannot be judged: {problem}")
+        return Answer(bundle, dict(judge(bundle, stack)))
     except Exception as error:  # whatever a judge of unknown evidence trips over is our own fault: the result ERROR, never a traceback
-        return Answer(error=f"{path} could not be judged: {type(error).__name__}: {error}")
+        return Answer(error=f"{name} could not be judged: {type(error).__name__}: {error}")
+
+
+def _problem(bundle: Any) -> str | None:
+    """Why the fields by which a bundle is taken for an answer cannot be read; None if they can."""
+    canonical(bundle)  # the ledger holds UTF-8: a lone surrogate is no text
+    if error := next(SHAPE.iter_errors(bundle), None):
+        return f"{'.'.join(map(str, error.absolute_path)) or 'the bundle'}: {error.message:.120}"
+    return next((f"{name} is {bundle[name]!r:.60}, which is no time" for name in TIMES if bundle.get(name) and not _is_time(bundle[name])), None)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        time_of(text)
+    except (ValueError, OverflowError):
+        return False
+    return True
 
 
 def keep(folder: Path, node: str, bundle: Mapping[str, Any]) -> Path:

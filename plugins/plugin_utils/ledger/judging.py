@@ -12,8 +12,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import release
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.evidence import Judge, answers_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import results
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.policy import policy_for
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import HARDWARE_SUSPECT, PASS_WITH_FLAKE, Answer, Expected, NodeResult
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.policy import Policy, policy_for
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.results import ERROR, HARDWARE_SUSPECT, PASS_WITH_FLAKE, Answer, Expected, NodeResult
 from sqlalchemy import Connection, select
 
 
@@ -32,10 +32,18 @@ def outcome(connection: Connection, release: Release, slot: str, rows: Sequence[
     stacks = {digest: releases.must(connection, digest) for digest in {row["release"] for row in rows}}
     answers = [answers_of(row["evidence"], stacks[row["release"]].lock, judge) for row in rows]
     policy = policy_for(release.policy, release.risk)
-    alone = [results.node_result(_expected(row, stacks[row["release"]]), said, policy) for row, said in zip(rows, answers, strict=True)]
+    alone = [_result(_expected(row, stacks[row["release"]]), said, policy) for row, said in zip(rows, answers, strict=True)]
     nodes = results.settled(alone, _suspects(connection, release, slot))
     seen = [_seen(said[-1 if node.result == PASS_WITH_FLAKE else 0]) for said, node in zip(answers, nodes, strict=True)]
     return Outcome(*results.slot_result(nodes, policy), nodes, seen)
+
+
+def _result(expected: Expected, said: Sequence[Answer], policy: Policy) -> NodeResult:
+    """A node's result; one that cannot be computed must not keep its slot open, and so the pool from its next turn."""
+    try:
+        return results.node_result(expected, said, policy)
+    except Exception as error:
+        return NodeResult(expected.node, expected.arm, ERROR, f"its answer could not be compared with what was asked: {type(error).__name__}: {error}")
 
 
 def _expected(row: Mapping[str, Any], release: Release) -> Expected:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import releases
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.agreement import check_agreement
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.evidence import Judge
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, verify_chain
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.views import advance, view_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, guards, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release, View
@@ -44,7 +45,7 @@ def promote(ledger: Ledger, environment: str, pool: str, now: datetime, judge: J
     """
     with ledger.locked():
         with ledger.write() as connection:
-            verify_chain(connection)
+            check_agreement(connection, environment, pool)
             found = _newest(connection, environment, pool)
             release = advance(connection, view_of(connection, found, now))
             generation = releases.generation_of(connection, environment, pool, releases.STABLE)
@@ -53,6 +54,7 @@ def promote(ledger: Ledger, environment: str, pool: str, now: datetime, judge: J
         if release.state != states.READY:
             return replace(explain(ledger, environment, pool, now), changed=release.state != found.state)
         with ledger.write() as connection:
+            check_agreement(connection, environment, pool)
             return _commit(connection, releases.must(connection, release.digest), generation, now, judge)
 
 

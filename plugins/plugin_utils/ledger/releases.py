@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without, short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import tables
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.agreement import check_agreement
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, risk, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import text_of
@@ -22,6 +23,7 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 CANDIDATE = "candidate"
 STABLE = "stable"
 LAB = "lab"
+EMERGENCY = "emergency"
 
 
 def register_environment(ledger: Ledger, environment: str, kind: str, now: datetime) -> bool:
@@ -44,11 +46,12 @@ def register(
     Returns it, and whether anything changed. The same three parts are the same release, so a second time changes nothing.
     """
     with ledger.write() as connection:
+        check_agreement(connection, environment, lock["pool"])
         _refuse_unreal(connection, environment, numbers)
         wanted = _row(connection, environment, lock, image_digest, numbers, now, emergency)
         known = release_of(connection, wanted["digest"])
         if known is not None:
-            return _again(known), False
+            return _again(known, emergency), False
         _supersede(connection, environment, wanted["pool"], wanted["digest"], now)
         connection.execute(insert(tables.releases).values(**wanted))
         append(connection, now, "registered", environment, wanted["pool"], {k: v for k, v in wanted.items() if k not in ("lock", "policy")})
@@ -61,6 +64,7 @@ def register(
 def channels_of(ledger: Ledger, environment: str, pool: str) -> dict[str, Release | None]:
     """The release on each channel of a pool."""
     with ledger.read() as connection:
+        check_agreement(connection, environment, pool)
         return {channel: on_channel(connection, environment, pool, channel) for channel in (CANDIDATE, STABLE)}
 
 
@@ -152,17 +156,23 @@ def _row(
         "policy_digest": policy_digest,
         "lock": dict(lock),
         "policy": dict(numbers),
-        "risk": "emergency" if emergency else risk.risk_class(lock, stable.lock if stable else None),
+        "risk": EMERGENCY if emergency else risk.risk_class(lock, stable.lock if stable else None),
         "state": states.REGISTERED,
         "registered_at": text_of(now),
     }
 
 
-def _again(known: Release) -> Release:
+def _again(known: Release, emergency: bool) -> Release:
+    """A known release as it is: it never leaves a final state, and somebody's word does not change its class afterwards."""
     if known.state in (states.REJECTED, states.SUPERSEDED):
         raise PromotionError(
             f"release {short(known.digest)} of {known.pool} is {known.state} and stays so; "
             "change the pins, the image or the policy and register what comes of it"
+        )
+    if emergency != (known.risk == EMERGENCY):
+        raise PromotionError(
+            f"release {short(known.digest)} of {known.pool} is registered as {known.risk} and stays so; "
+            f"leave emergency {'out' if emergency else 'as it was (-e emergency=true)'}, or change the policy and register what comes of it"
         )
     return known
 

@@ -15,7 +15,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import evidenc
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.evidence import Judge
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.judging import Outcome, outcome
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.rows import Key, fetch, node_rows, slot_row
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import SPOOL, Ledger, append
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.views import advance, view_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import seconds_of, slot_start, text_of
@@ -25,6 +25,9 @@ from sqlalchemy import Connection, insert, select, update
 from sqlalchemy.dialects.sqlite import insert as upsert
 
 Rows = Sequence[Mapping[str, Any]]
+
+# What a slot asks of a node, and what it knew of it: all that the chain of events keeps of it before the answer.
+ASKED = ("node", "arm", "release", "nonce", "boot_id", "provisioned", "differed")
 
 
 def open_slot(
@@ -41,20 +44,22 @@ def open_slot(
 
     Returns the slot with its spool and the expected nodes, or, if it was closed already, its result and `closed`.
     """
+    if both := sorted(set(hosts.get(CANARY, [])) & set(hosts.get(BASELINE, []))):
+        raise PromotionError(f"host {both[0]} is in {pool}_canary and in {pool}_baseline; leave it in one, then run this again")
     with ledger.write() as connection:
         _repair(connection, environment, pool, now, judge, alive)
         subject, stable = _subject(connection, environment, pool)
         key = Key(environment, pool, text_of(slot_start(now, seconds_of(subject.policy["slot"]))))
         if slot_row(connection, key) is not None:
             return {**_report(connection, key), "changed": False}
-        spool = ledger.path.parent / "spool" / pool / key.slot
+        spool = ledger.path.parent / SPOOL / pool / key.slot
         (spool / evidence.RETRY).mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = {"release": subject.digest, "holder": holder, "spool": str(spool), "opened_at": text_of(now)}
         connection.execute(insert(tables.slots).values(**key.columns(), **opened))
         _expect(connection, key, hosts, subject, stable)
-        report = _report(connection, key)
-        append(connection, now, "slot_opened", environment, pool, {name: report[name] for name in ("slot", "release", "expected")})
-        return {**report, "changed": True}
+        expected = [{name: row[name] for name in ASKED} for row in node_rows(connection, key)]
+        append(connection, now, "slot_opened", environment, pool, {"slot": key.slot, "release": subject.digest, "expected": expected})
+        return {**_report(connection, key), "changed": True}
 
 
 def close_slot(ledger: Ledger, key: Key, now: datetime, judge: Judge) -> dict[str, Any]:
@@ -68,17 +73,33 @@ def close_slot(ledger: Ledger, key: Key, now: datetime, judge: Judge) -> dict[st
 
 
 def record_provisioned(
-    ledger: Ledger, environment: str, pool: str, node: str, release: str, bundle: Mapping[str, Any], now: datetime, judge: Judge
+    ledger: Ledger,
+    environment: str,
+    pool: str,
+    node: str,
+    release: str,
+    bundle: Mapping[str, Any],
+    now: datetime,
+    judge: Judge,
+    nonce: str | None = None,
 ) -> dict[str, Any]:
-    """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns judgement and differences."""
+    """Remembers what a node's bundle said right after provisioning; the node is expected again. Returns judgement and differences.
+
+    With a nonce, the bundle must carry it: an older one of this node is no validation of this turn.
+    """
     with ledger.write() as connection:
         target = _provisioned_with(connection, environment, pool, node, release, bundle)
-        judgement = judge(bundle, target.lock)
+        if nonce is not None and bundle.get("nonce") != nonce:
+            raise PromotionError(f"the bundle of {node} does not carry the nonce of this turn; validate {node} again: provision_pool")
+        answer = evidence.answer_of(bundle, f"the bundle of {node}", target.lock, judge)
+        if answer.error:
+            raise PromotionError(f"{answer.error}; provision {node} again")
+        judgement = answer.judgement
         differed = list(differences_in(judgement))
         known = {"release": release, "provisioned_at": text_of(now), "differed": differed, "boot_id": bundle.get("boot_id"), "taken_out": None}
         row = upsert(tables.nodes).values(environment=environment, pool=pool, node=node, **known)
         connection.execute(row.on_conflict_do_update(index_elements=["environment", "pool", "node"], set_=known))
-        path = evidence.keep(ledger.path.parent / "spool" / pool / "provisioned", node, bundle)
+        path = evidence.keep(ledger.path.parent / SPOOL / pool / "provisioned", node, bundle)
         data = {"node": node, "release": release, "verdict": judgement["verdict"], "differed": differed, "evidence": evidence.stored([path])}
         append(connection, now, "provisioned", environment, pool, data)
         return {"judgement": dict(judgement), "differences": differed}
@@ -120,7 +141,7 @@ def _expect(connection: Connection, key: Key, hosts: Mapping[str, Sequence[str]]
     c = tables.nodes.c
     rows = fetch(connection, select(tables.nodes).where(c.environment == key.environment, c.pool == key.pool))
     known = {row["node"]: row for row in rows}
-    present = {arm: [n for n in sorted(hosts.get(arm, [])) if n not in known or not known[n]["taken_out"]] for arm in (CANARY, BASELINE)}
+    present = {arm: [n for n in sorted(set(hosts.get(arm, []))) if n not in known or not known[n]["taken_out"]] for arm in (CANARY, BASELINE)}
     assigned = [(node, CANARY, subject) for node in present[CANARY]]
     if stable:
         assigned += [(node, BASELINE, stable) for node in present[BASELINE][:1]]

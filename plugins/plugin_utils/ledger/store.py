@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import Prom
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import text_of
 from filelock import FileLock, Timeout
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 FILE = "ledger.sqlite3"
+SPOOL = "spool"
 GENESIS = "sha256:" + "0" * 64
 LOCK_TIMEOUT_S = 60
 
@@ -38,32 +41,34 @@ class Ledger:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The only writer until the block ends, over several transactions. May be entered again inside."""
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
+        with _in_one_sentence(self.path):
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with self._lock:
                 yield
-        except Timeout as error:
-            raise PromotionError(f"{self.path} has been locked by another run for {LOCK_TIMEOUT_S} s; wait for it, then run this again") from error
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One writing transaction: all of it is in the ledger afterwards, or nothing."""
-        with self.locked(), self._engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            _migrate(connection, self.path)
-            yield connection
-            connection.commit()
+        with self.locked():
+            if not self.path.exists():
+                _refuse_lost(self.path)
+            with self._engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                _migrate(connection, self.path)
+                yield connection
+                connection.commit()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One consistent view. Nothing that happens in it is kept."""
-        if self._outdated():
-            with self.write():
-                pass
-        with self._engine.connect() as connection:
-            connection.exec_driver_sql("BEGIN")
-            yield connection
-            connection.rollback()
+        with _in_one_sentence(self.path):
+            if self._outdated():
+                with self.write():
+                    pass
+            with self._engine.connect() as connection:
+                connection.exec_driver_sql("BEGIN")
+                yield connection
+                connection.rollback()
 
     def _outdated(self) -> bool:
         """True while a writer must bring the schema up: no file yet, an older version, or a first writer that was undone."""
@@ -95,6 +100,20 @@ def verify_chain(connection: Connection) -> None:
         previous = row["hash"]
 
 
+@contextmanager
+def _in_one_sentence(path: Path) -> Iterator[None]:
+    """What a ledger that cannot be used raises: a file of another kind, a full disk, a right that is missing, a held lock."""
+    try:
+        yield
+    except Timeout as error:
+        raise PromotionError(f"{path} has been locked by another run for {LOCK_TIMEOUT_S} s; wait for it, then run this again") from error
+    except (DBAPIError, OSError, JSONDecodeError) as error:
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise PromotionError(
+            f"{path} cannot be used ({reason}); see that its disk has space and that you may write there, or restore it from a copy, then run this again"
+        ) from error
+
+
 def _engine(path: Path) -> Engine:
     engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
 
@@ -116,6 +135,8 @@ def _version(connection: Connection) -> int:
 def _migrate(connection: Connection, path: Path) -> None:
     version = _version(connection)
     _refuse_newer(version, path)
+    if version == 0:
+        _refuse_lost(path)
     for step in tables.MIGRATIONS[version:]:
         step(connection)
     if version < len(tables.MIGRATIONS):
@@ -126,3 +147,13 @@ def _migrate(connection: Connection, path: Path) -> None:
 def _refuse_newer(version: int, path: Path) -> None:
     if version > len(tables.MIGRATIONS):
         raise PromotionError(f"{path} has schema version {version}, this goldnode knows up to {len(tables.MIGRATIONS)}; use the newer goldnode that wrote it")
+
+
+def _refuse_lost(path: Path) -> None:
+    """Only a ledger that holds a release gets a spool, so beside one a new ledger would silently forget what was promoted and denied."""
+    spool = path.parent / SPOOL
+    if spool.is_dir() and any(spool.iterdir()):
+        raise PromotionError(
+            f"{path} is missing or empty, but {spool} holds the evidence of its slots; restore the ledger from a copy, "
+            f"or, to begin without its history, move {spool} away"
+        )

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta, timezone
 
-DURATION = re.compile(r"(0|[1-9][0-9]*)([smhd])")
+DURATION = re.compile(r"(0|[1-9][0-9]{0,9})([smhd])")
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _TEXT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -26,8 +26,9 @@ def text_of(moment: datetime) -> str:
 
 
 def time_of(text: str) -> datetime:
-    """The UTC time of a ledger's or a probe's text; fractions of a second are allowed."""
-    return datetime.fromisoformat(text.replace("Z", "+00:00")).astimezone(timezone.utc)
+    """The UTC time of a ledger's or a probe's text; fractions of a second are allowed. A text without a zone is UTC, whatever the controller's is."""
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
 
 
 def slot_start(now: datetime, slot_s: int) -> datetime:

@@ -52,7 +52,7 @@ def streak(view: View) -> Guard:
 
 
 def soak(view: View) -> Guard:
-    """G3: so much time since the first qualifying slot."""
+    """G3: so much time since the first slot of the streak."""
     start, bound = history.soak_start(view.slots, view.policy), view.policy.soak_s
     if start is None:
         return _guard("G3", "soak", False, "not begun", plain(bound), "a first passing slot")

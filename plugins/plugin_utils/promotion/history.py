@@ -96,8 +96,8 @@ def streak(slots: Sequence[Slot], policy: Policy) -> list[Slot]:
 
 
 def soak_start(slots: Sequence[Slot], policy: Policy) -> datetime | None:
-    """The time of the first qualifying slot since the last gap."""
-    return next((slot.scheduled for slot in unbroken(slots, policy) if qualifies(slot, policy)), None)
+    """The time of the first slot of the current streak: a failure or a gap begins streak and soak again."""
+    return next((slot.scheduled for slot in streak(slots, policy)), None)
 
 
 def clean_runs(slots: Sequence[Slot]) -> list[Node]:

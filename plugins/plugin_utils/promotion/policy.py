@@ -38,7 +38,11 @@ SLOTS = [
     *(f"{n}h" for n in range(1, 25) if 24 % n == 0),
 ]
 
-_COUNT = {"type": "integer", "minimum": 1}
+# Far beyond any use, and far below what a time or a sum of slots can hold.
+MAX_COUNT = 10_000
+MAX_DURATION_S = 366 * 86400
+
+_COUNT = {"type": "integer", "minimum": 1, "maximum": MAX_COUNT}
 _DURATION = {"type": "string", "pattern": f"^{DURATION.pattern}$"}
 _TYPES: dict[str, dict[str, Any]] = {
     "slot": {"enum": SLOTS},
@@ -73,7 +77,19 @@ def complete(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     error = next(iter(sorted(Draft202012Validator(SCHEMA).iter_errors(raw), key=lambda e: list(map(str, e.absolute_path)))), None)
     if error is not None:
         raise PromotionError(f"{where}: {_sentence(error)}")
+    completed = _filled_in(raw)
+    if too_long := next((name for name, duration in _durations(completed) if seconds_of(duration) > MAX_DURATION_S), None):
+        raise PromotionError(f"{where}: goldnode_promotion.{too_long} is longer than {MAX_DURATION_S // 86400}d; write a shorter time")
+    return completed
+
+
+def _filled_in(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {name: {**default, **raw.get(name, {})} if isinstance(default, dict) else raw.get(name, default) for name, default in DEFAULTS.items()}
+
+
+def _durations(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The times of a completed policy, by key."""
+    return [("clock_skew", policy["clock_skew"]), *((f"soak.{risk}", soak) for risk, soak in policy["soak"].items())]
 
 
 def policy_digest(policy: Mapping[str, Any]) -> str:

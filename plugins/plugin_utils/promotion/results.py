@@ -204,7 +204,7 @@ def _unknowns(judgement: Mapping[str, Any]) -> str:
 
 
 def _other_container_image(expected: Expected, bundle: Mapping[str, Any]) -> str:
-    used = sorted({str(run["image"]) for run in bundle.get("runs", []) if run.get("image")})
+    used = sorted({str(run["image"]) for run in bundle.get("runs") or [] if run.get("image")})
     wrong = [image for image in used if not image.endswith(expected.container_images)]
     return f"identity: a run used the container image {wrong[0]}, which is not the release's" if wrong else ""
 

@@ -132,3 +132,17 @@ def test_a_killed_writer_leaves_no_blob_and_does_not_stop_the_next(store, source
     assert store.list() == []
     assert store.path(store.put(source())).read_bytes() == b"an image"
     assert not (store.root / "incoming").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"{}", b'"x"', b"\xff", b'{"image_digest": 1, "manifest_digest": 2}'])
+def test_a_damaged_record_is_not_built_and_hides_no_other(store, source, content):
+    digests = built(store, source)
+    store.record(digest_of("another build"), {**digests, "lock_digest": "l"})
+    damaged = store.root / "builds" / f"{KEY.removeprefix('sha256:')}.json"
+    damaged.chmod(0o644)
+    damaged.write_bytes(content)
+    assert store.built(KEY) is None
+    assert store.newest_of_lock("l")["image_digest"] == digests["image_digest"]
+    assert store.record_of(digests["image_digest"])["lock_digest"] == "l"
+    store.record(KEY, digests)
+    assert store.built(KEY)["image_digest"] == digests["image_digest"]

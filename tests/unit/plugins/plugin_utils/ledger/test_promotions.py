@@ -85,14 +85,6 @@ def test_stored_evidence_that_is_judged_worse_today_holds_the_promotion(ready):
     assert standing.release.state == "SOAKING"
 
 
-def test_an_edited_row_does_not_become_a_promotion(ready):
-    with ready.ledger.write() as connection:
-        connection.execute(update(tables.releases).where(tables.releases.c.state == "READY").values(image_digest="sha256:" + "9" * 64))
-    standing = ready.promote()
-    assert standing.release.state == "SOAKING"
-    assert [guard.id for guard in standing.guards if guard.state == "unmet"] == ["G1"]
-
-
 def test_an_edited_chain_stops_everything_before_the_intent(ready):
     with ready.ledger.write() as connection:
         connection.execute(update(tables.events).where(tables.events.c.number == 3).values(data={}))

@@ -63,6 +63,15 @@ def test_emergency_is_only_what_somebody_says(pool):
     assert release.risk == "emergency"
 
 
+@pytest.mark.parametrize(("first", "again", "words"), [(False, True, "as major .* leave emergency out"), (True, False, "as emergency .* as it was")])
+def test_a_release_does_not_change_its_class_afterwards(pool, first, again, words):
+    numbers = policy.complete(POLICY, "a test")
+    releases.register(pool.lab().ledger, "lab", lock(), IMAGE, numbers, pool.now, emergency=first)
+    with pytest.raises(PromotionError, match=words):
+        releases.register(pool.ledger, "lab", lock(), IMAGE, numbers, pool.now, emergency=again)
+    assert not releases.register(pool.ledger, "lab", lock(), IMAGE, numbers, pool.now, emergency=first)[1]
+
+
 def test_a_channel_that_moved_in_between_is_not_moved_again(pool):
     pool.lab().register()
     with pool.ledger.write() as connection:

@@ -1,3 +1,4 @@
+import time
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -50,3 +51,13 @@ def test_what_is_no_duration_is_refused(text):
 
 def test_lengths_are_said_in_their_largest_unit():
     assert [plain(seconds) for seconds in (0, 90, 120, 9 * 3600, 86400 * 4)] == ["0 s", "90 s", "2 min", "9 h", "4 d"]
+
+
+def test_a_time_without_a_zone_is_utc_whatever_the_controllers_zone_is(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        assert time_of("2026-11-30T12:00:00") == datetime(2026, 11, 30, 12, tzinfo=timezone.utc)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -21,8 +21,10 @@ def test_a_gap_as_long_as_allowed_does_not():
     assert len(streak([slot(0), slot(3)], POLICY)) == 2
 
 
-def test_the_soak_goes_on_over_a_failure_but_not_over_a_gap():
-    assert soak_start([slot(0), slot(1, "FAIL"), slot(2)], POLICY) == START
+def test_the_soak_begins_with_the_streak_and_begins_again_after_a_failure_or_a_gap():
+    assert soak_start([slot(0), slot(1, "INCONCLUSIVE"), slot(2)], POLICY) == START
+    assert soak_start([slot(0), slot(1, "FAIL"), slot(2)], POLICY) == slot(2).scheduled
+    assert soak_start([slot(0), slot(1, "FAIL")], POLICY) is None
     assert soak_start([slot(0), slot(9)], POLICY) == slot(9).scheduled
 
 

@@ -27,6 +27,11 @@ def test_one_number_of_a_risk_class_leaves_the_others():
         ({"slot": "7m"}, "goldnode_promotion.slot is '7m'; write one of 1s"),
         ({"minimum_rung": "dreamt"}, "write one of captured, simulated, booted, hardware"),
         ({"coverage": "2"}, "goldnode_promotion.coverage is wrong: '2' is not of type"),
+        ({"streak": {"patch": 10_001}}, "goldnode_promotion.streak.patch is wrong: 10001 is greater than the maximum of 10000"),
+        ({"fails": 10**30}, "goldnode_promotion.fails is wrong"),
+        ({"soak": {"major": "367d"}}, "goldnode_promotion.soak.major is longer than 366d"),
+        ({"soak": {"patch": "9" * 5000 + "d"}}, "goldnode_promotion.soak.patch is"),
+        ({"clock_skew": "9999999999d"}, "goldnode_promotion.clock_skew is longer than 366d"),
         ([], "goldnode_promotion is wrong"),
     ],
 )
