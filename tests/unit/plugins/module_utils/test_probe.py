@@ -137,6 +137,10 @@ def test_each_layer_collects_what_its_rules_read():
     assert {rule.id: missing for rule in RULES.values() if (missing := set(rule.probes) - collected[rule.layer] - by_people)} == {}
 
 
+def test_no_rule_needs_the_uptime_which_a_lab_node_lacks():
+    assert [rule.id for rule in RULES.values() if "uptime" in rule.probes] == []
+
+
 WORD = st.text(alphabet="abcXYZ019_-", min_size=12, max_size=20)
 FORMS = [
     "https://user:{}@registry.example/v2",
