@@ -13,6 +13,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import ALL, judge
+from ansible_collections.goldnode.gpu.plugins.module_utils.probe import redact
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.payload import payload
 
@@ -24,6 +25,8 @@ ARGUMENT_SPEC = {
     "spool": {"type": "path"},
 }
 DEFAULT_PYTHON = "/usr/bin/python3"
+LIMIT_CHARACTERS = 1 << 25  # of an answer; the probe's own limits keep a bundle far below it
+SAID_CHARACTERS = 1 << 16  # of junk are searched for secrets, so that one that begins before what is shown is known as one
 
 
 class ActionModule(ActionBase):
@@ -54,8 +57,13 @@ class ActionModule(ActionBase):
         """The bundle that the node's probe prints; an unreachable node stays Ansible's own `unreachable`."""
         python = str(self._templar.template(variables.get("ansible_python_interpreter") or DEFAULT_PYTHON))
         roots = self._templar.template(variables.get("goldnode_probe_args") or [])
-        answer = self._low_level_execute_command(shlex.join([python, "-", *map(str, roots), *options(given)]), in_data=payload().encode())
-        return bundle_of(answer, python)
+        command = shlex.join([*deadline(self._task.timeout), python, "-", *map(str, roots), *options(given)])
+        return bundle_of(self._low_level_execute_command(command, in_data=payload().encode()), python)
+
+
+def deadline(limit_s: int) -> list[str]:
+    """What ends a hung probe on the node, so that its ssh ends too; the task's own `timeout` holds whatever the node does. 0 is no limit."""
+    return ["timeout", "--kill-after=5", str(limit_s)] if limit_s else []
 
 
 def options(given: dict[str, Any]) -> list[str]:
@@ -70,14 +78,19 @@ def options(given: dict[str, Any]) -> list[str]:
 
 def bundle_of(answer: dict[str, Any], python: str) -> dict[str, Any]:
     """The bundle in a probe's answer (`rc`, `stdout`, `stderr`); raises with one sentence when there is none."""
-    printed = str(answer.get("stdout", "")).strip().splitlines()
+    stdout, stderr = (str(answer.get(name, "")).strip() for name in ("stdout", "stderr"))
+    if len(stdout) > LIMIT_CHARACTERS:
+        raise AnsibleActionFail(
+            f"The node printed {len(stdout)} characters; expected an evidence bundle of at most {LIMIT_CHARACTERS}. Look what {python} is there."
+        )
+    printed = stdout.splitlines()
     try:
         bundle = json.loads(printed[-1]) if printed else None
     except ValueError:
         bundle = None
     if isinstance(bundle, dict) and bundle.get("schema") == "goldnode.evidence/v1":
         return bundle
-    said = (str(answer.get("stderr", "")).strip() or str(answer.get("stdout", "")).strip())[-300:] or "nothing"
+    said = redact((stderr or stdout)[-SAID_CHARACTERS:])[-300:] or "nothing"
     if answer.get("rc") in (126, 127):
         raise AnsibleActionFail(f"There is no usable Python at {python} on the node ({said}). Install python3 there, or set ansible_python_interpreter.")
     raise AnsibleActionFail(

@@ -35,17 +35,30 @@ CUDA_PROBE_SOURCE = None
 ENVIRONMENT = dict(os.environ, LC_ALL="C", TZ="UTC", PATH=os.environ.get("PATH", "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin")
 
 REDACTED = "\u00abredacted\u00bb"
-TELLING_NAME = r"[\w.-]{0,64}(?:pass(?:word|wd|phrase)?|secret|token|api_?key|access_?key|private_?key|credentials?|\bauth)[\w]*"
+TELLING_NAME = r"[\w.-]{0,64}(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_-]?key)?|token|(?:api|access|private)[_-]?key|credentials?|(?:\b|_)auth(?!ors?\b))\w*"
+# After the name: libpam-passwd:amd64 is a package.
+SEPARATOR = r"[ \t]*[=:](?!(?:all|amd64|any|arm64|i386)(?:\s|$))"
+# Up to the last @ of the word, since a password may hold @ and /; what follows a digest's @ is no host.
+UP_TO_HOST = r"[^\s\"]{0,1024}@(?!sha\d+:)"
 SECRETS = (
-    # user:password@ in a URL
-    (re.compile(r"(://)[^\s/@:]*:[^\s/@]*@"), r"\1" + REDACTED + "@"),
+    # user:password@, token@ in a URL, as JSON writes its slashes too
+    (re.compile(r"(:\\*/\\*/)(?:[^\s/@:\"]{0,256}:" + UP_TO_HOST + r"|(?:[^\s/@\"]{0,1024}@)+)"), r"\1" + REDACTED + "@"),
+    # user:password@host without a scheme; crashkernel=auto:256M@16M is none
+    (re.compile(r"(?<![\w.+%-])(?!mailto:)[\w.+%-]{1,64}:(?!\\*/)" + UP_TO_HOST + r"(?=[A-Za-z\[]|\d+\.\d+\.\d)"), REDACTED + "@"),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S), REDACTED),
-    (re.compile(r"(?i)(\bbearer\s+|authorization[\"']?\s*[:=]\s*[\"']?basic\s+)[\w+/=.~-]{8,}"), r"\1" + REDACTED),
-    # "name": "value"
-    (re.compile(r"(?i)([\"']" + TELLING_NAME + r"[\"']\s*:\s*)([\"'])(?:\\.|(?!\2).)+\2"), r"\1\2" + REDACTED + r"\2"),
+    (re.compile(r"(?i)(\bbearer\s+|authorization\\*[\"']?\s*[:=]\s*\\*[\"']?\w+\s+)[\w+/=.~-]{8,}"), r"\1" + REDACTED),
+    # "name": "value", also cut short; the same in a JSON text within a JSON text; "name": 12345678
+    (re.compile(r"(?im)([\"']" + TELLING_NAME + r"[\"']\s*:\s*)([\"'])(?:\\.|(?!\2).)+(?:\2|$)"), r"\1\2" + REDACTED + r"\2"),
+    (re.compile(r"(?im)(\\+[\"']" + TELLING_NAME + r"\\+[\"']\s*:\s*)(\\+[\"'])(?:(?!\2)(?:\\+.|[^\\\n]))+(?:\2|$)"), r"\1\2" + REDACTED + r"\2"),
+    (re.compile(r"(?i)(\\*[\"'])(" + TELLING_NAME + r")\1(\s*:\s*)(?!(?:true|false|null)\b)[^\s\"'\\,{}\[\]]+"), r"\1\2\1\3\1" + REDACTED + r"\1"),
+    # name: all the line, unless it is quoted
+    (re.compile(r"(?im)^((?:export[ \t]+|[ \t-]*)" + TELLING_NAME + SEPARATOR + r"[ \t]*)(?![\s\"'{\[]*$|[\s\"']).+$"), r"\1" + REDACTED),
     # name=value, name: value, --name value
     (
-        re.compile(r"(?i)((?<![\w\"'])" + TELLING_NAME + r"\s*[=:]\s*|--" + TELLING_NAME + r"\s+)(?![\s\"'{\[]*$)([\"']?)[^\s\"',;]+\2"),
+        re.compile(
+            r"(?im)((?<!\w)" + TELLING_NAME + SEPARATOR + r"\s*|--" + TELLING_NAME + r"\s+)(?![\s\"'{\[]*$)"
+            r"(?:(\\*[\"'])(?:(?!\2)(?:\\.|[^\\\n]))*(?:\2|$)|(?:\\.|[^\s\"'\\])(?:\\.|[^\s\"\\])*)"
+        ),
         r"\1\2" + REDACTED + r"\2",
     ),
 )
@@ -273,7 +286,7 @@ def look(collect: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return redact(collect(*arguments))
     except Exception as error:
-        return {"error": "%s: %s" % (type(error).__name__, error)}
+        return {"error": redact("%s: %s" % (type(error).__name__, error))}
 
 
 def remove_leftovers(engines: Iterable[str]) -> None:

@@ -13,6 +13,8 @@ description:
   - Pipes the probe to the node's Python, so nothing need be installed there but Python 3.6 or later, and judges the evidence on the controller.
   - Looks where the inventory's C(goldnode_probe_args) says.
   - Never fails on a verdict. Fails when the node's answer could not be judged; a node that cannot be reached is C(unreachable).
+  - Give the task a C(timeout), in seconds; it holds on the controller and, by coreutils' C(timeout), on the node. Without one a node whose Python
+    never ends is waited for without limit.
 options:
   stack:
     description: The lock that the node should match (C(goldnode_stack)); without it nothing is pinned.
@@ -56,6 +58,7 @@ EXAMPLES = r"""
   goldnode.gpu.node_check:
     stack: "{{ goldnode_stack }}"
     spool: "{{ goldnode_report_dir }}/bundles"
+  timeout: 600
   register: __node_check
 
 - name: Look at a node that has no release

@@ -31,10 +31,10 @@ def site(tmp_path_factory):
     return folder
 
 
-def validate(site, *words):
+def validate(site, *words, hosts="hosts.yml"):
     environment = {**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "collections"), "ANSIBLE_NOCOLOR": "1"}
     lock = f"lock_file={site / 'lab_a10.lock.yml'}"
-    argv = ["ansible-playbook", "-i", str(site / "hosts.yml"), str(PLAYBOOK), "-e", lock, "-e", '{"canary_paths": []}', *words]
+    argv = ["ansible-playbook", "-i", str(site / hosts), str(PLAYBOOK), "-e", lock, "-e", '{"canary_paths": []}', *words]
     return subprocess.run(argv, capture_output=True, text=True, env=environment, check=False, timeout=180)
 
 
@@ -72,6 +72,33 @@ def test_unreachable_nodes_alone_still_leave_a_result(site):
     done = validate(site, "-e", "pool=lab_a10", "-e", "nodes=n2", "-e", f"goldnode_report_dir={site}/alone")
     assert done.returncode != 0
     assert json.loads((site / "alone/result.json").read_text())["outcome"] == "inconclusive"
+
+
+def test_a_node_whose_python_never_ends_is_given_up_at_the_deadline(site):
+    python = site / "python3"
+    python.write_text("#!/bin/sh\ntrap '' TERM\nwhile :; do sleep 1; done\n")
+    python.chmod(0o755)
+    hung = {"n1": {**LOCAL, "ansible_python_interpreter": str(python)}}
+    (site / "hung.yml").write_text(yaml.safe_dump({"all": {"children": {"lab_a10": {"hosts": hung}}}}))
+    done = validate(site, "-e", "pool=lab_a10", "-e", "node_check_timeout=2", "-e", f"goldnode_report_dir={site}/hung", hosts="hung.yml")
+    assert done.returncode != 0
+    (node,) = json.loads((site / "hung/result.json").read_text())["nodes"].values()
+    assert node["state"] == "not judged"
+    assert "Timed out after 2 second" in node["reason"]
+
+
+def test_no_playbook_looks_at_a_node_without_a_deadline():
+    playbooks = [path.read_text() for path in sorted((ROOT / "playbooks").rglob("*.yml"))]
+    checks = [task for text in playbooks for task in tasks_in(yaml.safe_load(text)) if "goldnode.gpu.node_check" in task]
+    assert len(checks) >= 5
+    assert [task["name"] for task in checks if "node_check_timeout" not in str(task.get("timeout"))] == []
+
+
+def tasks_in(tree):
+    """Every mapping in a parsed playbook, tasks among them."""
+    if isinstance(tree, list):
+        return [task for item in tree for task in tasks_in(item)]
+    return [tree, *(task for item in tree.values() for task in tasks_in(item))] if isinstance(tree, dict) else []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+import tomllib
 from ansible_collections.goldnode.gpu.plugins.module_utils import probe
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import LAYERS
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
@@ -136,23 +137,51 @@ def test_each_layer_collects_what_its_rules_read():
     assert {rule.id: missing for rule in RULES.values() if (missing := set(rule.probes) - collected[rule.layer] - by_people)} == {}
 
 
+def test_no_rule_needs_the_uptime_which_a_lab_node_lacks():
+    assert [rule.id for rule in RULES.values() if "uptime" in rule.probes] == []
+
+
 WORD = st.text(alphabet="abcXYZ019_-", min_size=12, max_size=20)
+FORMS = [
+    "https://user:{}@registry.example/v2",
+    "http_proxy=http://u:S3cr3t/{}@proxy:3128",
+    "http://{}@host",
+    r'{{"proxy":"http:\/\/u:{}@h"}}',
+    "http://u:a@{}@h",
+    "http://u:{}'@h",
+    "proxy user:{}@host:3128 refused",
+    "proxy user:a/{}@10.0.0.1:3128 refused",
+    '{{"auths": {{"registry.example": {{"auth": "{}"}}}}}}',
+    '"password": "{}"',
+    '"password": "a b {}"',
+    '"password": "cut at the limit {}',
+    r'"{{\"password\": \"{}\"}}"',
+    r'"{{\"password\": \"a\\\"{}\"}}"',
+    'password: "a {}"',
+    "password: a {}",
+    'x --password "a {}" y',
+    "run password='a {}' y",
+    "pwd={}",
+    "run pwd={};",
+    "run PASSWORD=a,{}",
+    "run PASSWORD=a;{}",
+    "DB_PASSWORD={}",
+    "export DB_PASSWORD=a {}",
+    '["DB_PASSWORD={}"]',
+    "NGC_API_KEY={} next",
+    "X-Api-Key: {}",
+    "curl -H 'X-Api-Key: {}' https://x",
+    "X-Secret-Key: {}",
+    "api-key: x\nAuthorization: Bearer {}",
+    "curl -H 'Authorization: token {}'",
+    "curl --token {} https://x",
+    "_auth={}",
+    "aws_secret_access_key = {}",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
+]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "https://user:{}@registry.example/v2",
-        '{{"auths": {{"registry.example": {{"auth": "{}"}}}}}}',
-        '"password": "{}"',
-        "DB_PASSWORD={}",
-        "NGC_API_KEY={} next",
-        "api-key: x\nAuthorization: Bearer {}",
-        "curl --token {} https://x",
-        "aws_secret_access_key = {}",
-        "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
-    ],
-)
+@pytest.mark.parametrize("form", FORMS)
 @given(secret=WORD)
 def test_a_secret_never_leaves_the_node(form, secret):
     cut = probe.redact({"stdout": form.format(secret), "list": [form.format(secret)]})
@@ -160,13 +189,68 @@ def test_a_secret_never_leaves_the_node(form, secret):
     assert probe.REDACTED in cut["stdout"]
 
 
+@given(number=st.integers(min_value=10**7, max_value=10**12))
+def test_a_number_that_is_a_secret_is_cut_and_leaves_json(number):
+    cut = probe.redact(json.dumps({"password": number, "port": number + 1}))
+    assert json.loads(cut) == {"password": probe.REDACTED, "port": number + 1}
+
+
+@given(secret=WORD, before=st.text(alphabet="ab/:@. \n", max_size=20), after=st.text(alphabet="ab/:@. \n", max_size=20))
+def test_what_stands_around_a_url_does_not_save_its_password(secret, before, after):
+    assert secret not in probe.redact(f"{before}http://u:{secret}@h{after}")
+
+
+def test_no_probe_and_no_run_lets_a_secret_out(tmp_path):
+    """Every program, file below the roots and kernel log says secrets in all forms."""
+    said = tmp_path / "said"
+    said.write_text("\n".join(form.format("S3cr3tS3cr3t") for form in FORMS))
+    (tmp_path / "proc/sys/kernel").mkdir(parents=True)
+    for name in ("sys/kernel/osrelease", "cmdline", "modules", "devices"):
+        (tmp_path / "proc" / name).write_text(said.read_text())
+    programs = "uname modinfo dkms dpkg-query nvidia-smi systemctl nvidia-ctk docker podman containerd runc stat getenforce getsebool aa-status ls"
+    for name in programs.split():
+        env = tool(tmp_path, name, f"exec /bin/cat {said}\n")
+    runs = json.dumps([{**RUN, "argv": ["docker", "run"], "limit_s": 5}])
+    bundle = probed("--procfs", f"{tmp_path}/proc", "--kernel-log", str(said), "--runs", runs, env=env)
+    assert "S3cr3tS3cr3t" not in json.dumps(bundle)
+    texts = {name: form.get("stdout", form.get("content", "")) for name, form in bundle["probes"].items()}
+    assert {"dmesg", "kernel_cmdline", "lsmod", "docker_info", "dpkg_l"} <= {name for name, text in texts.items() if "\u00abredacted\u00bb" in text}
+    assert "\u00abredacted\u00bb" in bundle["runs"][0]["stdout"]
+
+
+def test_a_probes_own_error_is_redacted_too():
+    def collect(_node):
+        raise OSError("no answer from http://u:S3cr3t@proxy")
+
+    assert "S3cr3t" not in probe.look(collect, None)["error"]
+
+
+def test_a_text_made_to_be_slow_is_searched_in_seconds():
+    start = time.monotonic()
+    for piece in ("://a:", "a:", "password", "token=", '\\"auth', "a.-"):
+        probe.redact(piece * (probe.LIMIT_BYTES // 8 // len(piece)))
+    assert time.monotonic() - start < 30
+
+
 @pytest.mark.parametrize(
     "text",
     [
         '{"default-runtime": "runc", "registry-mirrors": ["https://mirror.example:5000"]}',
-        "BOOT_IMAGE=/boot/vmlinuz-6.12 root=/dev/vda1 ro modprobe.blacklist=nouveau",
+        '{"Authorization":null,"Plugins":{"auth":[]},"InitBinary":"docker-init"}',
+        "BOOT_IMAGE=/boot/vmlinuz-6.12 root=/dev/vda1 ro modprobe.blacklist=nouveau crashkernel=2G-64G:128M@16M",
         "Security Options:\n  seccomp\n   Profile: builtin",
         "name=seccomp,profile=builtin no-new-privileges",
+        "registry.example:5000/canary:1@sha256:0123abcd",
+        "docker://registry.example:5000/canary@sha256:0123abcd",
+        "https://registry.example/npm/@scope/package",
+        "Maintainer: Debian GCC Maintainers <debian-gcc@lists.debian.org>",
+        "author: NVIDIA <a@b.example>",
+        "mailto:a@b.example",
+        "root@gpu1:~# ssh admin@gpu2",
+        "ii  passwd 1:4.13+dfsg1-1 amd64\nii  libsecret-1-0:amd64 0.20 amd64",
+        "Started user@0.service at 12:30:01",
+        "0000:17:00.0 [0302]: [10de:2236]",
+        "base-passwd:amd64 3.6.7 install\nbase-passwd:amd64 3.6.7",
     ],
 )
 def test_what_is_no_secret_stays(text):
@@ -176,6 +260,10 @@ def test_what_is_no_secret_stays(text):
 def test_cutting_secrets_keeps_json_readable():
     text = '{"auths": {"r": {"auth": "abcdef", "password": "p\\"q"}}, "runtimes": {"nvidia": {"path": "x"}}}'
     assert json.loads(probe.redact(text))["runtimes"] == {"nvidia": {"path": "x"}}
+
+
+def test_cutting_secrets_keeps_toml_readable():
+    assert tomllib.loads(probe.redact('password = "a b"\nnext = 1\n')) == {"password": probe.REDACTED, "next": 1}
 
 
 def test_the_cuda_probe_may_make_large_files_as_the_drivers_library_does():
