@@ -40,7 +40,7 @@ class ActionModule(ActionBase):
 
     def _present(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         # formatted, since core's tagged text cannot be written as YAML
-        files = PoolFiles(f"{arguments['pool']}", Path(arguments["inventory"] or _inventory(task_vars)))
+        files = PoolFiles(f"{arguments['pool']}", Path(arguments["inventory"] or _inventory(task_vars, arguments["pool"])))
         wrong = pool_problems(task_vars["groups"], files.pool)
         if wrong:
             raise LockError(f"inventory {files.inventory}: {'; '.join(wrong)}.")
@@ -54,8 +54,10 @@ class ActionModule(ActionBase):
         return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": summary(lock, former), "diff": diff}
 
 
-def _inventory(task_vars: dict[str, Any]) -> Path:
-    """The folder of hosts.yml: the implicit localhost has no inventory_dir."""
+def _inventory(task_vars: dict[str, Any], pool: str) -> Path:
+    """The folder of the hosts.yml that has the pool's hosts; of the first source where it has none: the implicit localhost has no inventory_dir."""
+    for host in task_vars["groups"].get(pool, []):
+        return Path(task_vars["hostvars"][host]["inventory_dir"])
     source = Path(task_vars["ansible_inventory_sources"][0])
     return source if source.is_dir() else source.parent
 

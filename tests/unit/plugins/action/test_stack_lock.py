@@ -105,7 +105,9 @@ def act(site, groups=GROUPS, **arguments):
     action = ActionModule(
         task=task, connection=MagicMock(), play_context=PlayContext(), loader=DataLoader(), templar=Templar(DataLoader()), shared_loader_obj=None
     )
-    return action.run(task_vars={"groups": groups, "ansible_inventory_sources": [str(site.inventory / "hosts.yml")]})
+    hostvars = {host: {"inventory_dir": str(site.inventory)} for hosts in groups.values() for host in hosts}
+    # as under molecule, whose own inventory comes first
+    return action.run(task_vars={"groups": groups, "hostvars": hostvars, "ansible_inventory_sources": ["/elsewhere/hosts.yml"]})
 
 
 def test_a_new_pin_shows_what_moves(site):
