@@ -95,9 +95,10 @@ def _finding(rule: Rule, facts: Facts, wanted: Wanted, blocker: str | None) -> t
         expected=outcome.expected,
         observed=outcome.observed,
         evidence=seen + outcome.evidence,
-        cause=(outcome.cause or rule.cause) if broken else "",
-        remedy=(outcome.remedy or rule.fix) if broken else "",
+        cause=outcome.cause or (rule.cause if broken else ""),
+        remedy=outcome.remedy or (rule.fix if broken else ""),
         confidence=outcome.confidence,
+        decided_by=outcome.decided_by,
     )
     return finding, None
 

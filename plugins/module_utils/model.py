@@ -43,7 +43,11 @@ LAYERS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One judged statement. `pass` means that all evidence it needs was there; could not look is `unknown`."""
+    """One judged statement. `pass` means that all evidence it needs was there; could not look is `unknown`.
+
+    `decided_by`: where the evidence allows two causes, both stand in `cause`, and this is the one probe or command that would decide.
+    A pass or not_applicable with a `cause` explains a message that looks like a fault and is none.
+    """
 
     rule: str
     layer: str
@@ -55,6 +59,7 @@ class Finding:
     cause: str = ""
     remedy: str = ""
     confidence: str = "high"
+    decided_by: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as the JSON mapping that reports and the ledger hold."""

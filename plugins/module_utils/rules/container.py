@@ -8,7 +8,7 @@ from typing import Callable
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.container_errors import REFRESH, explain
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import container_run, cuda_probe, docker
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import cuda_probe
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.container_run import Run
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cuda_probe import Report
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -21,12 +21,6 @@ NO_USABLE_DEVICE = (100, 101, 999)
 NO_RUN = "no GPU container was run"
 NO_TOOLKIT = "the pool has no container toolkit on purpose"
 VERIFY = "ansible-playbook goldnode.gpu.validate_nodes: the line of this path says started, with the code path that served it."
-
-
-def runs_of(facts: Facts) -> tuple[Run, ...]:
-    """The runs of the bundle, with what really served each request on this engine."""
-    engine = (facts.docker_versions or {}).get("Engine")
-    return container_run.runs(facts.runs, docker.upstream(engine) if engine else None)
 
 
 def host_report(facts: Facts) -> Report | None:
@@ -43,7 +37,7 @@ def starts(facts: Facts, wanted: Wanted, chosen: Callable[[Run], bool]) -> Outco
     """Whether every chosen run came as far as its program."""
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
-    runs = [run for run in runs_of(facts) if chosen(run)]
+    runs = [run for run in (facts.container_runs or ()) if chosen(run)]
     if not runs:
         return not_applicable("no container was run this way") if facts.runs else unknown(NO_RUN)
     broken = [run for run in runs if run.started is False]
@@ -140,7 +134,7 @@ def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
     """The container's linker finds the driver's library"""
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
-    runs = [run for run in runs_of(facts) if run.started is not False]
+    runs = [run for run in (facts.container_runs or ()) if run.started is not False]
     without = [run for run in runs if "libcuda.so.1: cannot open shared object file" in (str(run.report.end) if run.report else run.said)]
     if without:
         return failed("libcuda.so.1 is found", f"{without[0].label}: {without[0].report.end if without[0].report else without[0].said}")
@@ -171,7 +165,7 @@ def devices_are_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
     host = host_report(facts)
-    reports = [(run, run.report) for run in runs_of(facts) if run.report and run.devices == "all" and run.report.end.step != "load"]
+    reports = [(run, run.report) for run in (facts.container_runs or ()) if run.report and run.devices == "all" and run.report.end.step != "load"]
     if host is None or not host.end.ok or not reports:
         return unknown("a report of the CUDA probe from the host and from a container for all devices is needed")
     wrong = [problem for run, seen in reports if (problem := devices_against_host(run, seen, host))]

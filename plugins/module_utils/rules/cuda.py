@@ -14,7 +14,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.container_run
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cuda_probe import Device, Report
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container import NO_RUN, NO_TOOLKIT, host_report, runs_of, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container import NO_RUN, NO_TOOLKIT, host_report, without_toolkit
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 
 COMPARISONS = ("compare", "compare_managed")
@@ -28,7 +28,7 @@ def judged(facts: Facts, wanted: Wanted, expected: str, problem: Callable[[Run, 
     """Asks `problem` about each report that a container gave; one that has any fails."""
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
-    reports = [(run, run.report) for run in runs_of(facts) if run.report]
+    reports = [(run, run.report) for run in facts.container_runs or () if run.report]
     if not reports:
         return unknown(NO_RUN)
     wrong = [f"{run.label}: {found}" for run, seen in reports if (found := problem(run, seen))]
@@ -61,7 +61,7 @@ def calls_succeed(facts: Facts, wanted: Wanted) -> Outcome:
     """Every call to the driver in the container succeeds"""
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
-    runs = runs_of(facts)
+    runs = facts.container_runs or ()
     for run in runs:
         if silent(run):
             return failed("a report", f"{run.label}: {run.said or 'nothing'}", cause="The CUDA probe ended without its report: it crashed.")

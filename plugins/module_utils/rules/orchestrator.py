@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import ORCHESTRATOR
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
@@ -26,8 +24,7 @@ def gpus_allocatable(facts: Facts, wanted: Wanted) -> Outcome:
     """Kubernetes may allocate the node's GPUs"""
     if "node_allocatable" not in facts.bundle.probes:
         return not_applicable("no evidence of an orchestrator")
-    text = facts.bundle.text("node_allocatable")
-    if text is None:
+    count = facts.allocatable_gpus
+    if count is None:
         return unknown()
-    counts = [int(count) for count in re.findall(r"nvidia\.com/(?:gpu|mig-[\w.]+)\"?\s*[:=]\s*\"?(\d+)", text)]
-    return passed(f"{sum(counts)} allocatable") if sum(counts) else failed("nvidia.com/gpu above 0", text.strip()[:200])
+    return passed(f"{count} allocatable") if count else failed("nvidia.com/gpu above 0", (facts.bundle.text("node_allocatable") or "").strip()[:200])

@@ -18,7 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one rule says about one node; empty `cause` and `remedy` are taken from the rule's own words."""
+    """What one rule says about one node; a failure's empty `cause` and `remedy` are taken from the rule's own words (model.Finding)."""
 
     verdict: str
     expected: str = ""
@@ -27,6 +27,7 @@ class Outcome:
     remedy: str = ""
     evidence: tuple[str, ...] = ()
     confidence: str = "high"
+    decided_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,9 @@ def unknown(why: str = "", **words: Any) -> Outcome:
     return Outcome(UNKNOWN, observed=why or "the evidence that this rule needs was not collected or could not be read", **words)
 
 
-def not_applicable(why: str) -> Outcome:
+def not_applicable(why: str, **words: Any) -> Outcome:
     """The question does not arise on this node: nothing is pinned, or the part is not there on purpose."""
-    return Outcome(NOT_APPLICABLE, observed=why)
+    return Outcome(NOT_APPLICABLE, observed=why, **words)
 
 
 def equals_pin(observed: object, pinned: object, what: str = "") -> Outcome:

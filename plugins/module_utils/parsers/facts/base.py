@@ -1,0 +1,96 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""What all facts share: how one is parsed, and the words that tools said to a person."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Generic, Mapping, NamedTuple, TypeVar, overload
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
+
+T = TypeVar("T")
+
+# Probes whose text is what a tool said to a person, in its own words; what containers said stands in the runs.
+SPOKEN = (
+    "nvidia_smi",
+    "nvidia_smi_list",
+    "nvidia_smi_query",
+    "nvidia_smi_q",
+    "cuda_probe",
+    "nvidia_container_cli_log",
+    "cdi_generate_log",
+    "pod_events",
+    "pod_log",
+    "device_plugin_log",
+    "kubelet_log",
+    "app_log",
+)
+
+
+class Message(NamedTuple):
+    """Something that a tool said; `source` is a probe's name, or `run N` for the N-th run, counted from 1."""
+
+    source: str
+    text: str
+
+
+class fact(Generic[T]):  # noqa: N801 - used like `property`
+    """A lazily parsed attribute. Text that no parser understands is not known, never an error: tools change their wording."""
+
+    def __init__(self, parse: Callable[[Any], T]) -> None:
+        self.parse = parse
+        self.name = parse.__name__
+        self.__doc__ = parse.__doc__
+
+    @overload
+    def __get__(self, facts: None, owner: type) -> fact[T]: ...
+    @overload
+    def __get__(self, facts: Base, owner: type) -> T | None: ...
+    def __get__(self, facts: Base | None, owner: type) -> fact[T] | T | None:
+        if facts is None:
+            return self
+        value = facts.bundle.stated[self.name] if self.name in facts.bundle.stated else self._parsed(facts)
+        facts.__dict__[self.name] = value
+        return value
+
+    def _parsed(self, facts: Base) -> T | None:
+        try:
+            return self.parse(facts)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+            return None
+
+
+class Base:
+    """The facts of one bundle. `bundle` gives the raw text where a rule quotes it; `runs` are the GPU container runs, as evidence has them."""
+
+    def __init__(self, evidence: Mapping[str, Any]) -> None:
+        self.bundle = Bundle(evidence)
+        self.runs = self.bundle.runs
+
+    @fact
+    def messages(self) -> tuple[Message, ...]:
+        """What the tools said, on the host first, then in each container."""
+        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name))]
+        for number, run in enumerate(self.runs, start=1):
+            parts = [str(run[key]) for key in ("error", "stdout", "stderr") if run.get(key)]
+            spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
+        return tuple(spoken)
+
+    def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
+        """The first message of the chosen sources that has the pattern, and where; case does not matter."""
+        for message in self.messages or ():
+            if sources(message.source) and (match := re.search(pattern, message.text, re.IGNORECASE)):
+                return message, match
+        return None
+
+    def need(self, name: str) -> str:
+        """A probe's text; raises where there is none, which makes the fact that asks for it unknown."""
+        return self.known(self.bundle.text(name))
+
+    @staticmethod
+    def known(value: T | None) -> T:
+        """The value; raises where it is not known."""
+        if value is None:
+            raise ValueError("not known")
+        return value

@@ -1,0 +1,15 @@
+"""Examples of the rules of layer device_nodes: PASSING makes a rule pass that does not apply to the good node, FAILING makes it fail."""
+
+from ..changes import both, form, text
+from .driver import MIG
+
+PASSING = {
+    "device_nodes.mig_capabilities": MIG,
+}
+
+FAILING = {
+    "device_nodes.present": text("ls_dev_nvidia", "crw-rw-rw- 1 0 0 195, 1 Nov 30 20:00 /dev/nvidia1\n", ""),
+    "device_nodes.major": text("ls_dev_nvidia", "508, 0", "507, 0"),
+    "device_nodes.mode": text("ls_dev_nvidia", "crw-rw-rw- 1 0 0 195, 0", "crw-rw---- 1 0 44 195, 0"),
+    "device_nodes.mig_capabilities": both(MIG, form("ls_dev_nvidia_caps", absent=True)),
+}
