@@ -242,6 +242,8 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("modinfo_nvidia", "kernel driver", command("modinfo", "-k", "{kernel}", "nvidia")),
     ("modprobe_d", "kernel driver", files("/etc/modprobe.d/*.conf", "/run/modprobe.d/*.conf", "/usr/lib/modprobe.d/*.conf")),
     ("dkms_status", "kernel driver", command("dkms", "status")),
+    ("dkms_build_log", "kernel", files("/var/lib/dkms/nvidia*/*/build/make.log")),
+    ("mokutil_sb_state", "kernel", command("mokutil", "--sb-state")),
     (
         "dpkg_l",
         "kernel driver engine container_toolkit",
@@ -255,7 +257,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("proc_driver_nvidia_version", "driver device_nodes container_toolkit", file("{procfs}/driver/nvidia/version")),
     ("proc_driver_nvidia_gpus", "hardware driver device_nodes", files("{procfs}/driver/nvidia/gpus/*/information")),
     ("nvidia_smi", "driver", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
-    ("nvidia_smi_list", "hardware driver", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
+    ("nvidia_smi_list", "hardware driver device_nodes", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_query", "hardware driver", command("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv", limit_s=SMI_LIMIT_S)),
     ("fabricmanager_service", "driver", service("nvidia-fabricmanager")),
     ("persistenced_service", "driver", service("nvidia-persistenced")),
