@@ -43,7 +43,7 @@ WORDINGS: tuple[Wording, ...] = (
     *_wordings(
         COMPILER,
         r"error: (?P<what>(?:unrecogni[sz]ed (?:command[- ]line option|argument in option)|unknown argument|unsupported (?:option|argument)|bad value)[^\n]*)",
-        r"(?P<what>compiler version check failed|gcc-version-check failed|failed cc (?:version )?(?:sanity )?check)",
+        r"(?P<what>compiler version check failed|gcc-version-check failed|failed cc (?:version )?(?:sanity )?check|cc_version_check\] error)",
         r"(?P<what>compiler is too old|compiler lacks asm-goto|non-retpoline compiler|incompatible gcc/plugin versions|code model kernel does not support pic)",
         r"(?P<what>plugin needed to handle lto object|lto1: fatal error|lto version [\d.]+ instead of)",
         r"(?:^|[\s:/])(?P<what>(?:\w+-){0,4}(?:gcc|clang|cc|ld\.lld|llvm-\w+)(?:-[\d.]+)?): " + _GONE,
@@ -61,7 +61,7 @@ WORDINGS: tuple[Wording, ...] = (
         r"^(?![^\n]*echo)[^\n]*(?P<what>kernel configuration is invalid)",
         r"(?P<what>unable to find the kernel source tree)",
         r"the kernel (?:header file|source path) [`'\"](?P<what>[^`'\"\n]+)['`\"] (?:does not exist|is invalid)",
-        r"(?P<what>could not resolve linux kernel version)",
+        r"(?P<what>could not (?:resolve linux kernel version|locate linux kernel version string))",
         r"(?:unable to locate package|couldn't find any package by (?:glob|regex)|no match for argument:|no package|unable to find a match:)"
         r" [`'\"]?(?P<what>(?:linux-headers|kernel-devel|kernel-headers|kernel-core|linux-modules)-" + _RELEASE + r")",
         r"(?P<what>scripts/(?:basic/fixdep|mod/modpost|genksyms/genksyms|sign-file)): (?:" + _GONE + r"|exec format error|permission denied)",

@@ -40,7 +40,7 @@ _DRIVERS = re.compile(r"nvidia[\w-]*(?:/|-| )v?(\d{3}\.\d+(?:\.\d+)?)\b|driver v
 _FAILED = re.compile(
     r"bad return status|failed for [^\n]*\(\d+\)|autoinstall on \S+ failed|bad exit status: [1-9]|\*\*\* [^\n]*error \d|step: .building kernel modules"
     r"|unable to build the nvidia|(?:was|were) not built|building rpms failed|\.\.\. ?failed!|(?:exited|returned) (?:10|[3-9])\b|^error! "
-    r"|could not resolve linux kernel version|failed to (?:build|compile)",
+    r"|could not (?:resolve|locate) linux kernel version|failed to (?:build|compile)",
     re.IGNORECASE | re.MULTILINE,
 )
 _COMPILERS = re.compile(
@@ -49,7 +49,8 @@ _COMPILERS = re.compile(
     r"|compile the kernel \((?P<kernels3>[^)]+)\) does not exactly match the current compiler\s+\((?P<own3>[^)]+)\)",
     re.IGNORECASE,
 )
-_OURS = re.compile(r"nvidia", re.IGNORECASE)
+_OURS = re.compile(r"nvidia|linux kernel (?:version|headers)", re.IGNORECASE)
+_OTHERS = re.compile(r"/var/lib/dkms/(?!nvidia)\w|make\.log for (?!nvidia)\w|failed for (?![^\n]*nvidia)\w", re.IGNORECASE)
 _BUILDS = re.compile(
     r"\bdkms\b|akmods|make\[\d+\]|Makefile:\d+|kernel[ -](?:module|headers|devel|source)|Linux kernel version"
     r"|linux-headers|kernel-devel|KERNEL_UNAME|\bCC \[M\]|/lib/modules/[^/\s]+/build",
@@ -63,6 +64,16 @@ _LONGEST = 1500
 def is_build(text: str) -> bool:
     """Whether a text speaks of building NVIDIA's kernel module at all."""
     return bool(_BUILDS.search(text) and _OURS.search(text))
+
+
+def is_of_another(text: str) -> bool:
+    """Whether a build's log is of a module that is not NVIDIA's."""
+    return bool(_OTHERS.search(text)) and "nvidia" not in text
+
+
+def is_for(build: Build, release: str) -> bool:
+    """Whether a log is of the module for this kernel, as far as it says; a release may be cut short or run into a file's name."""
+    return not build.kernels or any(kernel.startswith(release) or release.startswith(kernel) for kernel in build.kernels)
 
 
 def build(text: str) -> Build:

@@ -13,7 +13,9 @@ import re
 _MODULE = r"nvidia(?:[_-](?:uvm|current(?:[_-]uvm)?|\d{3}))?"
 _INSERT = r"(?:could not insert|failed to insert|cannot insert)[^\n]{0,200}\bnvidia(?:[_-]uvm|[_-]current)?(?:\.ko)?\b[^\n:]{0,20}: "
 
-NOT_FOUND = re.compile(rf"module {_MODULE} not found(?: in directory \S*/lib/modules/(?P<kernel>\S+[\w+]))?|could not find module by name='nvidia", re.I)
+NOT_FOUND = re.compile(
+    r"module nvidia(?:[_-](?:current|\d{3}))? not found(?: in directory \S*/lib/modules/(?P<kernel>\S+[\w+]))?|could not find module by name='nvidia", re.I
+)
 NO_MODULE_TREE = re.compile(r"could not open (?:moddep|builtin) file '/(?:usr/)?lib/modules/(?P<kernel>[^/']+)/", re.I)
 UNSIGNED = re.compile(
     r"loading of (?:unsigned )?module (?:with (?:unsupported crypto|unavailable key) )?is rejected|unsigned module loading is restricted"
@@ -28,7 +30,9 @@ OF_ANOTHER_BUILD = re.compile(
     rf" (?P<symbol>\w+)|failed to validate module \[{_MODULE}\] btf: -22|{_INSERT}(?:exec format error|invalid module format)",
     re.I,
 )
-UNKNOWN_SYMBOL = re.compile(rf"\b{_MODULE}: Unknown symbol (?P<symbol>\w+)|{_INSERT}unknown symbol in module", re.I)
+UNKNOWN_SYMBOL = re.compile(
+    rf"\b{_MODULE}: Unknown symbol (?P<symbol>\w+)|{_INSERT}unknown symbol in module|could not insert '(?P<provider>ipmi_\w+|i2c_core)': (?!operation)", re.I
+)
 NO_ENDBR = re.compile(r"missing endbr", re.I)
 OTHER_DRIVER = re.compile(
     r"NVRM: GPU (?P<gpu>\S+) is already bound to (?P<driver>[\w-]+)|(?P<nouveau>nouveau) kernel driver is currently in use"
@@ -39,7 +43,7 @@ NOUVEAU_BINDS = re.compile(r"\bnouveau (?P<gpu>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{
 TAINT = re.compile(rf"\b{_MODULE}: module verification failed: signature and/or required key missing", re.I)
 
 _TELLING = re.compile(
-    r"nvidia|nouveau|nvrm|loading of (?:unsigned )?module|unsigned module|key was rejected|required key not available|trusted by the kernel"
+    r"nvidia|nouveau|nvrm|ipmi_|i2c_core|loading of (?:unsigned )?module|unsigned module|key was rejected|required key not available|trusted by the kernel"
     r"|endbr|moddep file|builtin file",
     re.I,
 )

@@ -67,7 +67,7 @@ def _wrong(facts: Facts, node: DeviceNode) -> str:
     if node.kind in kinds:
         return f"{node.path} is {kinds[node.kind]}, not a character device"
     expected = _expected_major(facts, node.path)
-    if not node.kind or expected is None or node.major == expected:
+    if not node.kind or (node.major and (expected is None or node.major == expected)):
         return ""
     return f"{node.path} has major {node.major}, its driver has {expected or 'registered none'}"
 
@@ -248,7 +248,10 @@ def nodes_are_open_to_all(facts: Facts, wanted: Wanted) -> Outcome:
     listed = ", ".join(f"{node.path} {node.mode:04o} {node.owner}:{node.group}" for node in narrow[:3])
     if not (wanted or _somebody_is_denied(facts, narrow)):
         return unknown(f"{listed}: root and the group may use them, and nobody else was seen to try")
-    cause = f"The device nodes are not open to all users: {listed}; a user or rootless container without {_the_group(narrow)} is denied{_by_option(facts)}."
+    cause = (
+        f"The device nodes are not open to all users: {listed}; a user or rootless container without {_the_group(narrow)} is "
+        f"denied{_by_option(facts)}{_by_decimal(narrow)}."
+    )
     return failed("0666", ", ".join(f"{node.path} {node.mode:04o}" for node in narrow), cause=cause, remedy=_open(narrow))
 
 
@@ -271,6 +274,11 @@ def _the_group(narrow: list[DeviceNode]) -> str:
 def _by_option(facts: Facts) -> str:
     options = facts.device_node_options or {}
     return f" (modprobe.d: {', '.join(f'{name}={value}' for name, value in options.items())})" if options else ""
+
+
+def _by_decimal(narrow: list[DeviceNode]) -> str:
+    """A mode that takes reading from its owner comes from a number without its leading zero."""
+    return "; NVreg_DeviceFileMode was given in decimal and must be octal, with a leading 0" if any(not (node.mode or 0) & 0o400 for node in narrow) else ""
 
 
 def _open(narrow: list[DeviceNode]) -> str:

@@ -74,10 +74,12 @@ class KernelFacts(HardwareFacts):
     @fact
     def module_builds(self) -> tuple[module_build.Build, ...]:
         """The builds of NVIDIA's module that the evidence logs, those for another kernel than the running one left out."""
-        texts = [self.bundle.text("dkms_build_log") or "", *(self.bundle.files("dkms_build_log") or {}).values()]
-        texts += [message.text for message in self.messages or () if message.source in ("pod_log", "app_log", "pod_events")]
-        builds = [module_build.build(text) for text in texts if module_build.is_build(text)]
-        return tuple(build for build in builds if not build.kernels or not self.kernel_release or self.kernel_release in build.kernels)
+        logs = [self.bundle.text("dkms_build_log") or "", *(self.bundle.files("dkms_build_log") or {}).values()]
+        told = [message.text for message in self.messages or () if message.source in ("pod_log", "app_log", "pod_events")]
+        texts = [text for text in logs if text and not module_build.is_of_another(text)] + [text for text in told if module_build.is_build(text)]
+        builds = [module_build.build(text) for text in texts]
+        release = self.kernel_release
+        return tuple(build for build in builds if not release or module_build.is_for(build, release))
 
     @fact
     def load_messages(self) -> tuple[Message, ...]:

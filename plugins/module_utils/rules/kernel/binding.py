@@ -85,7 +85,7 @@ def _still(facts: Facts) -> str:
 
 def _said(facts: Facts, line: str, driver: str | None) -> Outcome:
     """The kernel or the installer names the other driver, or says that there is one."""
-    nouveau = driver == "nouveau" or bool(facts.modules and "nouveau" in facts.modules)
+    nouveau = (driver or "").lower() == "nouveau" or bool(facts.modules and "nouveau" in facts.modules)
     if nouveau:
         cause, remedy = f"The in-tree driver nouveau holds the GPU, so the nvidia module cannot take it{_still(facts)} ({line}).", FREE_NOUVEAU
     elif driver:

@@ -260,7 +260,10 @@ def _age(facts: Facts, build: Build) -> str:
     if not _is_too_old(facts, build):
         return "the driver is most likely too old for the kernel's interfaces, which it does not support"
     known = driver_kernels.newest_kernel(build.drivers[0]) or ()
-    return f"the driver predates this kernel, its release knows of kernels up to {'.'.join(map(str, known))}, and its sources do not build for newer ones"
+    return (
+        f"the driver is too old, it predates this kernel: its release knows of kernels up to {'.'.join(map(str, known))}, and "
+        "its sources do not build for newer ones"
+    )
 
 
 def _newer_driver(facts: Facts, build: Build, first: tuple[str, ...] = ()) -> str:

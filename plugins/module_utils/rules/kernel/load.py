@@ -160,27 +160,30 @@ def module_symbols(facts: Facts, wanted: Wanted) -> Outcome:
     if said is None or is_loaded(facts):
         return _nothing_said(facts)
     message, match = said
-    symbol = match["symbol"] or ""
-    provider = next((module for prefix, module in PROVIDERS.items() if symbol.startswith(prefix)), None)
-    if provider or not symbol:
-        cause = (
-            f"The nvidia module does not load: it needs {symbol or 'a symbol'} of the kernel module "
-            f"{provider or 'ipmi_devintf, i2c_core or drm'}, which is not loaded or not installed."
+    symbol, provider = match["symbol"] or "", match["provider"]
+    provider = provider or next((module for prefix, module in PROVIDERS.items() if symbol.startswith(prefix)), None)
+    expected, observed = "all symbols known", plain(message)
+    if symbol and not provider:
+        cause = f"The nvidia module does not load: the running kernel has no symbol {symbol} for it, so it was built for another kernel or other headers."
+        return failed(
+            expected,
+            observed,
+            cause=cause,
+            remedy=(
+                "Build it again with the running kernel's own headers (dkms install --force -k $(uname -r)), or take a driver branch that supports this kernel."
+            ),
         )
-        remedy = (
-            f"Load it first (modprobe {provider or 'ipmi_devintf'}; at boot: /etc/modules-load.d), after installing linux-modules-extra-$(uname -r) "
-            "or kernel-modules-extra where the kernel does not bring it; load by modprobe, not by insmod."
-        )
-    else:
-        cause = (
-            f"The nvidia module does not load: the running kernel has no symbol {symbol} for it, so it was built for another "
-            "kernel, other headers, or a newer one."
-        )
-        remedy = (
-            "Build the module again with the running kernel's own headers (dkms install --force -k $(uname -r)), or take a driver "
-            "branch that supports this kernel."
-        )
-    return failed("all symbols known", plain(message), cause=cause, remedy=remedy)
+    needed = provider or "ipmi_devintf, i2c_core or drm"
+    cause = (
+        f"The nvidia module does not load: it needs {symbol or 'symbols'} of the kernel module {needed}, which is not loaded, "
+        f"not installed, or of another kernel ({observed})."
+    )
+    remedy = (
+        f"Load it first (modprobe {provider or 'ipmi_devintf'}; at boot: /etc/modules-load.d), after installing the running "
+        "kernel's modules (linux-modules-extra-$(uname -r), "
+        "kernel-modules-extra) where they are not there or of another release; load nvidia by modprobe, not by insmod."
+    )
+    return failed(expected, observed, cause=cause, remedy=remedy)
 
 
 @_load_rule(

@@ -18,6 +18,12 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 
 # dpkg(1): the package was unpacked, and its configuration (which builds the module) did not run or did not end.
 HALF = {"U": "unpacked", "F": "half-configured", "H": "half-installed"}
+# An image of a precompiled driver container, or a package of prebuilt modules, that the registry or repository does not have for this kernel.
+_NO_PRECOMPILED = (
+    r"(?:driver:\d{3}[\d.]*-(?P<kernel>\d+\.\d+\.\d+-[\w.-]+?)-(?:ubuntu|rhel|rhcos|sles|rocky)[\w.]*[^\n]{0,400}(?:not ?found|manifest unknown)"
+    r"|(?:unable to locate package|no match for argument:|couldn.t find any package by (?:glob|regex)|no package) '?"
+    r"(?P<package>(?:linux-(?:modules|objects|signatures)-nvidia|kmod-nvidia)-\S*\d\.\d+\.\d+-[\w.-]+))"
+)
 _KERNEL_PACKAGES = re.compile(r"nvidia\S*dkms|nvidia-kernel|linux-(?:image|headers|modules)-")
 _NO_HEADERS = (
     r"(?:no packages? found matching|package|cannot access)[^\n]*(?:linux-headers-|kernel-devel-|/lib/modules/){release}[^\n]*(?:not installed|No such file|$)"
@@ -119,6 +125,9 @@ def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     release = facts.kernel_release
     if release and facts.module_on_disk is not None:
         return _by_modinfo(facts, release, facts.module_on_disk)
+    precompiled = facts.said(_NO_PRECOMPILED, lambda source: not source.startswith("run "))
+    if precompiled and not is_loaded(facts):
+        return _no_precompiled(facts, precompiled[1])
     not_found = heard(facts, module_load.NOT_FOUND) or heard(facts, module_load.NO_MODULE_TREE)
     if not_found and not is_loaded(facts):
         named = not_found[1].groupdict().get("kernel")
@@ -126,6 +135,22 @@ def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     if release and is_loaded(facts) is False:
         return _by_lists(facts, release)
     return unknown()
+
+
+def _no_precompiled(facts: Facts, said: re.Match[str]) -> Outcome:
+    """The precompiled driver lags behind the kernel."""
+    release = facts.kernel_release or said["kernel"] or "$(uname -r)"
+    observed = (said["package"] or said.group().splitlines()[0])[:200]
+    cause = (
+        f"There is no precompiled nvidia module or driver image for the running kernel {release} ({observed}): it is published "
+        "some time after the kernel, or not for this flavour."
+    )
+    remedy = (
+        "Boot the kernel for which a precompiled driver exists and hold it (check the registry's tags before upgrading the "
+        "kernel), or let the driver be compiled "
+        "for the running kernel (driver.usePrecompiled=false with a full driver version, or DKMS)."
+    )
+    return failed(f"a precompiled module for {release}", observed, cause=cause, remedy=remedy)
 
 
 def _by_modinfo(facts: Facts, release: str, module: dict[str, str]) -> Outcome:
@@ -145,6 +170,9 @@ def _by_lists(facts: Facts, release: str) -> Outcome:
     if here:
         states = ", ".join(f"{module.name}/{module.version}: {module.state}" for module in here)
         return _not_built(facts, release, f"DKMS has not installed it ({states})")
+    broken = re.search(r"Could not locate dkms\.conf|Missing the module source directory|: broken", facts.bundle.output("dkms_status") or "")
+    if broken:
+        return _not_built(facts, release, f"DKMS's tree is broken ({broken.group()}): remove /var/lib/dkms/nvidia/<old version> and add the driver again")
     if not ours and not facts.module_packages:
         return unknown()
     return _not_built(facts, release, "no nvidia module for it")
