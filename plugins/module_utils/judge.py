@@ -36,9 +36,8 @@ class Judgement:
 
     @property
     def blamed(self) -> Finding | None:
-        """The finding that says what is wrong first: of the first broken layer the surest failure, in the order of the rules."""
-        failing = [finding for finding in self.findings if finding.verdict == FAIL and finding.layer == self.first_broken_layer]
-        return min(failing, key=lambda finding: (finding.severity != "error", finding.confidence != "high"), default=None)
+        """The finding that says what is wrong first: the surest failure of the first broken layer."""
+        return next((finding for finding in self.findings if finding.verdict == FAIL and finding.layer == self.first_broken_layer), None)
 
     def as_dict(self) -> dict[str, Any]:
         """The judgement as the JSON mapping that modules return and reports hold."""
@@ -59,6 +58,7 @@ def judge(evidence: Mapping[str, Any], wanted: Mapping[str, Any] | None = None, 
     for layer in (name for name in ALL if name in layers):
         broken = [name for name, judged in verdicts.items() if judged.verdict == FAIL]
         found = [_finding(rule, facts, stack, _blocker(rule, broken)) for rule in RULES.values() if rule.layer == layer]
+        found.sort(key=_surest_failure_first)
         verdicts[layer] = _layer_verdict(found, _first_of(all_needs(layer), broken))
         findings.extend(finding for finding, _blocked in found)
     return Judgement(
@@ -88,6 +88,12 @@ def _finding(rule: Rule, facts: Facts, wanted: Wanted, blocker: str | None) -> t
     if not wanted and rule.silence.asked.isdisjoint(facts.bundle.holds):
         return rule.silence.finding, None
     return rule.finding(facts, wanted), None
+
+
+def _surest_failure_first(found: tuple[Finding, str | None]) -> tuple[bool, bool, bool]:
+    """Within a layer; else the findings stay in the order of the rules."""
+    finding = found[0]
+    return (finding.verdict != FAIL, finding.severity != "error", finding.confidence != "high")
 
 
 def _layer_verdict(found: list[tuple[Finding, str | None]], blocker: str | None) -> LayerVerdict:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Iterator, Mapping
 
 # More of this than one letter in ten, and a text is no tool's words: control characters that no terminal gets, and what was no UTF-8.
-UNREADABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]")
+UNREADABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 EVERYTHING = "*"
 
 
