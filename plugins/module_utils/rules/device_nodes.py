@@ -190,40 +190,6 @@ def nodes_have_their_major(facts: Facts, wanted: Wanted) -> Outcome:
 
 
 @rule(
-    "device_nodes.allowed_majors",
-    layer=DEVICE_NODES,
-    probes=("proc_devices", "ls_dev_nvidia"),
-    symptom="In an LXC guest nvidia-smi works or worked, and CUDA says 'unknown error' or 'operation not permitted' after a reboot of the host.",
-    cause="The guest's configuration allows fixed device majors, and nvidia-uvm has another one since the last boot.",
-    fix=(
-        "Allow the major that grep nvidia /proc/devices shows (lxc.cgroup2.devices.allow: c <major>:* rwm), or pass the "
-        "devices as dev0: /dev/nvidia0, which follows it."
-    ),
-    verify="Each major of grep nvidia /proc/devices is in the guest's configuration.",
-    source="lxc.container.conf(5); nvidia-uvm's major is dynamic",
-)
-def allowed_majors(facts: Facts, wanted: Wanted) -> Outcome:
-    """An LXC guest may use the majors that the drivers have"""
-    text = facts.bundle.text("lxc_config") or ""
-    allowed = set(re.findall(r"^\s*lxc\.cgroup2?\.devices\.allow\s*[:=]\s*(?:c\s+)?(\d+|\*|a)\b", text, re.M))
-    if str(NVIDIA_MAJOR) not in allowed:
-        return not_applicable("no LXC guest with fixed majors of NVIDIA's")
-    node = (facts.device_nodes or {}).get(UVM)
-    major = (facts.majors or {}).get("nvidia-uvm") or (node.major if node else None)
-    if major is None:
-        return unknown()
-    if str(major) in allowed or "a" in allowed:
-        return passed(f"nvidia-uvm {major} is allowed")
-    listed = ", ".join(sorted(allowed))
-    cause = f"The LXC guest is allowed the majors {listed}, and nvidia-uvm has major {major} on the host: its major is dynamic and has changed."
-    remedy = (
-        f"Write lxc.cgroup2.devices.allow: c {major}:* rwm to the guest's configuration and restart it, or pass the devices by "
-        f"path (dev0: {UVM}), which follows the major."
-    )
-    return failed(f"major {major} allowed", f"allowed: {listed}", cause=cause, remedy=remedy)
-
-
-@rule(
     "device_nodes.mode",
     layer=DEVICE_NODES,
     probes=("ls_dev_nvidia",),

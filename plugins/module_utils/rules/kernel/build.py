@@ -240,7 +240,7 @@ def _failed_without_reason(facts: Facts, build: Build) -> Outcome:
         f"{_driver(build)} failed to build",
         cause=cause,
         remedy=_newer_driver(facts, build),
-        confidence="medium",
+        confidence="high" if old else "medium",
         decided_by="" if old else f"the first error in {log}",
     )
 

@@ -169,13 +169,13 @@ def _by_lists(facts: Facts, release: str) -> Outcome:
         return passed(f"a module for {release} is there")
     if here:
         states = ", ".join(f"{module.name}/{module.version}: {module.state}" for module in here)
-        return _not_built(facts, release, f"DKMS has not installed it ({states})")
+        return _not_built(facts, release, f"DKMS has not installed it ({states})", "medium")
     broken = re.search(r"Could not locate dkms\.conf|Missing the module source directory|: broken", facts.bundle.output("dkms_status") or "")
     if broken:
         return _not_built(facts, release, f"DKMS's tree is broken ({broken.group()}): remove /var/lib/dkms/nvidia/<old version> and add the driver again")
     if not ours and not facts.module_packages:
         return unknown()
-    return _not_built(facts, release, "no nvidia module for it")
+    return _not_built(facts, release, "no nvidia module for it", "medium")
 
 
 def _elsewhere(facts: Facts, release: str) -> list[str]:
@@ -187,12 +187,12 @@ def _elsewhere(facts: Facts, release: str) -> list[str]:
     return found
 
 
-def _not_built(facts: Facts, release: str, observed: str) -> Outcome:
+def _not_built(facts: Facts, release: str, observed: str, confidence: str = "high") -> Outcome:
     """No module for the running kernel, what there is instead, and which way leads out."""
     elsewhere = _elsewhere(facts, release)
     there = f"; there is {'; '.join(elsewhere[:3])}" if elsewhere else ""
     cause = f"There is no nvidia module built for the running kernel {release}: {observed}{there}."
-    return failed(f"a module for {release}", observed + there, cause=cause, remedy=_way_out(facts, release))
+    return failed(f"a module for {release}", observed + there, cause=cause, remedy=_way_out(facts, release), confidence=confidence)
 
 
 def _way_out(facts: Facts, release: str) -> str:
