@@ -258,6 +258,12 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("nvidia_smi_list", "hardware driver", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_query", "hardware driver", command("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_q", "hardware driver", command("nvidia-smi", "-q", limit_s=SMI_LIMIT_S)),
+    (
+        "ls_driver_libs",
+        "driver",
+        listing("/usr/lib*/libcuda.so.*.*", "/usr/lib*/libnvidia-ml.so.*.*", "/usr/lib/*/libcuda.so.*.*", "/usr/lib/*/libnvidia-ml.so.*.*"),
+    ),
+    ("journal", "driver", command("journalctl", "-b", "--no-pager", "-n", "200", "-t", "nv-fabricmanager", "-t", "nvidia-gridd", "-t", "nvidia-vgpu-mgr")),
     ("fabricmanager_service", "driver", service("nvidia-fabricmanager")),
     ("persistenced_service", "driver", service("nvidia-persistenced")),
     ("cuda_probe", "hardware driver container cuda", cuda_probe),
