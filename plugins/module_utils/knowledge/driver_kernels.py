@@ -12,6 +12,11 @@ from __future__ import annotations
 import re
 
 NEWEST_KERNEL: dict[str, str] = {
+    "340.108": "5.4",  # the last releases of dead branches: by their date
+    "390.157": "6.1",
+    "418.226.00": "5.13",
+    "450.248.02": "6.3",
+    "460.106.00": "5.15",
     "470.223.02": "6.6",  # nixpkgs nvidia-x11: fails on 6.6.15 and 6.7.3
     "470.239.06": "6.11",  # void-linux/void-packages #53759: fails on 6.12
     "515.105.01": "6.2",

@@ -74,7 +74,7 @@ _PCI_CLASSES = {"VGA compatible controller": "0300", "3D controller": "0302", "D
 _DPKG = re.compile(r"^([uihrp][nciUFHWt]) ?R?\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.M)
 # dkms 2: "nvidia, 535.98, 6.1.0-9-amd64, x86_64: installed"; dkms 3: "nvidia/535.98, 6.1.0-9-amd64, x86_64: installed (notes)"; "nvidia/535.98: added"
 _DKMS = re.compile(r"^([^\s,/]+)(?:/|, )([^\s,:]+)(?:, ([^\s,]+), ([^\s,:]+))?: ([\w-]+)([^\n]*)", re.M)
-_LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})[.+@]?\s+\d+\s+(\S+)\s+(\S+)\s+(?:(\d+),\s*(\d+)|\d+)\s.*?(\S+?)(?: -> \S+)?$", re.M)
+_LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})[.+@]?\s+\d+\s+(\S+)\s+(\S+)\s+(?:(?:\?|\w+:\S+)\s+)?(?:(\d+),\s*(\d+)|\d+)\s.*?(\S+?)(?: -> \S+)?$", re.M)
 _STAT_FILE = re.compile(r"^\s*File: [`'\u2018]?(/dev/nvidia[^\s'\u2019]*)", re.M)
 _STAT_TYPE = re.compile(r"Device type: (\w+),(\w+)")
 _STAT_ACCESS = re.compile(r"Access: \((\d+)/([bcdlps-])\S+\)\s+Uid: \(\s*\d+/\s*(\S+)\)\s+Gid: \(\s*\d+/\s*(\S+)\)")

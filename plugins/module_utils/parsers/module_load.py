@@ -23,11 +23,11 @@ UNSIGNED = re.compile(
     r"|key was rejected by service|required key not available",
     re.I,
 )
-NOT_PERMITTED = re.compile(rf"{_INSERT}operation not permitted", re.I)
+NOT_PERMITTED = re.compile(rf"{_INSERT}operation not permitted|kernel module load error: operation not permitted", re.I)
 OF_ANOTHER_BUILD = re.compile(
     rf"\b{_MODULE}: version magic '(?P<built>[^']+?)\s*' should be '(?P<runs>[^']+?)\s*'"
     rf"|\b{_MODULE}: (?:disagrees about version of symbol|no symbol version for)"
-    rf" (?P<symbol>\w+)|failed to validate module \[{_MODULE}\] btf: -22|{_INSERT}(?:exec format error|invalid module format)",
+    rf" (?P<symbol>\w+)|failed to validate module \[{_MODULE}\] btf: -22|(?:{_INSERT}|kernel module load error: )(?:exec format error|invalid module format)",
     re.I,
 )
 UNKNOWN_SYMBOL = re.compile(
@@ -40,11 +40,12 @@ OTHER_DRIVER = re.compile(
     re.I,
 )
 NOUVEAU_BINDS = re.compile(r"\bnouveau (?P<gpu>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]): (?:NVIDIA|bios:|DRM:|fb:)", re.I)
+SECURE_BOOT = re.compile(r"(?<!if )(?<!when )secure ?boot (?:is )?(?P<state>enabled|disabled)", re.I)
 TAINT = re.compile(rf"\b{_MODULE}: module verification failed: signature and/or required key missing", re.I)
 
 _TELLING = re.compile(
-    r"nvidia|nouveau|nvrm|ipmi_|i2c_core|loading of (?:unsigned )?module|unsigned module|key was rejected|required key not available|trusted by the kernel"
-    r"|endbr|moddep file|builtin file",
+    r"nvidia|nouveau|nvrm|secure ?boot|kernel module load error|ipmi_|i2c_core|loading of (?:unsigned )?module|unsigned module|key was rejected"
+    r"|required key not available|trusted by the kernel|endbr|moddep file|builtin file",
     re.I,
 )
 _LONGEST = 2000

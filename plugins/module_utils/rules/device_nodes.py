@@ -104,7 +104,7 @@ def nodes_present(facts: Facts, wanted: Wanted) -> Outcome:
         if node not in (facts.device_nodes or {}):
             return _missing(facts, [node], evidence=(said[1].group(),))
     if missing is None:
-        return _without_uvm(facts)
+        return _by_neighbours(facts)
     return passed(", ".join(sorted(facts.device_nodes or ())))
 
 
@@ -125,17 +125,16 @@ def _missing(facts: Facts, missing: list[str], **words: tuple[str, ...]) -> Outc
     return failed("all nodes", "missing: " + listed, cause=f"Device nodes are missing on the host: {listed}; {why}.", remedy=CREATE, **words)
 
 
-def _without_uvm(facts: Facts) -> Outcome:
-    """A listing in excerpts that has GPU and control node and not nvidia-uvm, where CUDA fails as it does without that."""
+def _by_neighbours(facts: Facts) -> Outcome:
+    """A listing in excerpts that has its neighbours and not this node, where a program fails as it does without that."""
     nodes = facts.device_nodes or {}
+    gpus = [path for path in nodes if re.match(r"/dev/nvidia\d+$", path)]
     if CONTROL in nodes and UVM not in nodes and facts.said(_CUDA_FAILS) and "nvidia_uvm" not in (facts.modules or ()):
-        return failed(
-            "all nodes",
-            "listed without " + UVM,
-            cause=f"The listing of /dev/nvidia* has no {UVM}: the module nvidia_uvm is not loaded, so CUDA cannot initialise although nvidia-smi works.",
-            remedy=CREATE,
-            confidence="medium",
-        )
+        why = "the module nvidia_uvm is not loaded, so CUDA cannot initialise although nvidia-smi works"
+        return failed("all nodes", "listed without " + UVM, cause=f"The listing of /dev/nvidia* has no {UVM}: {why}.", remedy=CREATE, confidence="medium")
+    if gpus and "/dev/nvidia0" not in nodes and facts.said(r"No devices (?:were )?found"):
+        why = f"it shows {', '.join(sorted(gpus))}, so the nodes were made with wrong minor numbers or the first one was removed (a udev rule)"
+        return failed("all nodes", "listed without /dev/nvidia0", cause=f"The device node /dev/nvidia0 is missing: {why}.", remedy=CREATE, confidence="medium")
     return unknown()
 
 

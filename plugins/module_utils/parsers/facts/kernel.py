@@ -112,10 +112,10 @@ class KernelFacts(HardwareFacts):
 
     @fact
     def secure_boot(self) -> bool | None:
-        """Whether Secure Boot is on: mokutil's answer, or what the kernel said at boot."""
-        text = (self.bundle.output("mokutil_sb_state") or "") + "\n".join(line for line in self.kernel_log or () if "ecure boot" in line)
-        match = re.search(r"secure ?boot (?:is )?(enabled|disabled)", text, re.IGNORECASE)
-        return match.group(1).lower() == "enabled" if match else None
+        """Whether Secure Boot is on: mokutil's answer, or what the kernel or an installer said."""
+        texts = [self.bundle.output("mokutil_sb_state") or "", *(message.text for message in self.load_messages or ())]
+        said = [match["state"].lower() for text in texts if (match := module_load.SECURE_BOOT.search(text))]
+        return said[0] == "enabled" if said else None
 
     @fact
     def nouveau_blocked(self) -> bool:

@@ -78,9 +78,20 @@ def module_signature(facts: Facts, wanted: Wanted) -> Outcome:
     denied = heard(facts, module_load.NOT_PERMITTED)
     if denied:
         return _not_permitted(facts, denied[0])
-    if facts.secure_boot and is_loaded(facts) is False and facts.module_on_disk and "signer" not in facts.module_on_disk:
-        return _refused(facts, Message("modinfo_nvidia", "Secure Boot enabled, modinfo nvidia names no signer"), "medium")
+    distrusted = _distrusted(facts)
+    if distrusted and is_loaded(facts) is False:
+        return _refused(facts, Message("modinfo_nvidia", distrusted), "medium")
     return _nothing_said(facts)
+
+
+def _distrusted(facts: Facts) -> str:
+    """What makes Secure Boot refuse the file, by its own words and the list of enrolled keys."""
+    if not facts.secure_boot or not facts.module_on_disk:
+        return ""
+    signer, enrolled = facts.module_on_disk.get("signer"), facts.bundle.text("mok_list")
+    if not signer:
+        return "Secure Boot enabled, and modinfo nvidia names no signer"
+    return f"Secure Boot enabled, and the module's signer '{signer}' is not among the enrolled keys" if enrolled and signer not in enrolled else ""
 
 
 def _refused(facts: Facts, message: Message, confidence: str = "high") -> Outcome:
