@@ -56,8 +56,8 @@ _BUILDS = re.compile(
     r"|linux-headers|kernel-devel|KERNEL_UNAME|\bCC \[M\]|/lib/modules/[^/\s]+/build",
     re.IGNORECASE,
 )
-# What make prints of its own rules and commands says nothing about how they ended.
-_NOISE = re.compile(r"^\s*(?:CC|LD|AR|CONFTEST|SYMLINK|OBJCOPY|MODPOST|HOSTCC)\b|echo >&2|^\s*\S+ says: ", re.MULTILINE)
+# What make prints of its own rules and commands, and a compiler's warnings, say nothing about how they ended.
+_NOISE = re.compile(r"^\s*(?:CC|LD|AR|CONFTEST|SYMLINK|OBJCOPY|MODPOST|HOSTCC)\b|echo >&2|:\d+: (?:warning|note): ", re.MULTILINE)
 _LONGEST = 1500
 
 
