@@ -16,6 +16,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 # Linux Documentation/admin-guide/devices.txt: 195 char is nvidia's; the others have dynamic majors, registered by these names.
 NVIDIA_MAJOR = 195
 DYNAMIC = ("nvidia-uvm", "nvidia-nvswitch", "nvidia-nvlink", "nvidia-caps-imex-channels", "nvidia-caps")
+NOT_PCI = "WSL and Tegra have other nodes for their GPU"
 CONTROL, UVM, UVM_TOOLS, MODESET = "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"
 CREATE = (
     "Load the modules and create the nodes at boot, before the engine starts: nvidia-modprobe -u -c 0 in a systemd unit, nvidia_uvm in /etc/modules-load.d, or "
@@ -93,8 +94,8 @@ def _expected_major(facts: Facts, path: str) -> int | None:
 )
 def nodes_present(facts: Facts, wanted: Wanted) -> Outcome:
     """The control node, nvidia-uvm and one node for each GPU exist"""
-    if facts.foreign_gpu_path:
-        return not_applicable(f"{facts.foreign_gpu_path} has no /dev/nvidia* of this kind")
+    if facts.wsl or facts.tegra:
+        return not_applicable(NOT_PCI)
     missing = missing_nodes(facts)
     if missing:
         return _missing(facts, missing)
@@ -150,8 +151,8 @@ def _by_neighbours(facts: Facts) -> Outcome:
 )
 def uvm_loaded(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia_uvm is loaded"""
-    if facts.foreign_gpu_path:
-        return not_applicable(f"{facts.foreign_gpu_path} has no nvidia_uvm of this kind")
+    if facts.wsl or facts.tegra:
+        return not_applicable(NOT_PCI)
     if "nvidia_uvm" in (facts.modules or ()) or "nvidia-uvm" in (facts.majors or {}):
         return passed()
     if not facts.is_not_loaded("nvidia_uvm") and not facts.bundle.complete("proc_devices"):

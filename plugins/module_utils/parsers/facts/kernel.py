@@ -29,12 +29,6 @@ class KernelFacts(HardwareFacts):
         return text.split()[2] if text.startswith("Linux ") else text.split()[0]
 
     @fact
-    def foreign_gpu_path(self) -> str:
-        """Where the GPU is served without NVIDIA's module for PCI: `WSL` (the Windows driver) or `Tegra` (nvgpu); empty elsewhere."""
-        release = (self.kernel_release or "").lower()
-        return "WSL" if "microsoft" in release else "Tegra" if "tegra" in release else ""
-
-    @fact
     def modules(self) -> frozenset[str]:
         """The loaded kernel modules; a kernel without loadable modules has no list, and none is loaded."""
         return frozenset() if self.bundle.absent("lsmod") else linux.modules(self.need("lsmod"))

@@ -120,8 +120,8 @@ def _said_to_miss(facts: Facts, release: str) -> bool:
 )
 def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     """An nvidia module is built for exactly the running kernel"""
-    if facts.foreign_gpu_path:
-        return not_applicable(f"{facts.foreign_gpu_path} serves the GPU without NVIDIA's module")
+    if facts.wsl or facts.tegra:
+        return not_applicable("WSL and Tegra serve the GPU without NVIDIA's module for PCI")
     release = facts.kernel_release
     if release and facts.module_on_disk is not None:
         return _by_modinfo(facts, release, facts.module_on_disk)
