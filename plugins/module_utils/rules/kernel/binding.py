@@ -50,7 +50,7 @@ def other_driver_holds_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     if said and not ours and not is_loaded(facts):
         message, match = said
         return _said(facts, plain(message), match["driver"] or match["nouveau"])
-    return _by_nouveau(facts, bool(ours))
+    return _by_nouveau(facts, bool(ours or facts.smi_works))
 
 
 def _held(facts: Facts) -> list[PciDevice]:

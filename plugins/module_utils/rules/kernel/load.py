@@ -85,13 +85,18 @@ def module_signature(facts: Facts, wanted: Wanted) -> Outcome:
 
 
 def _distrusted(facts: Facts) -> str:
-    """What makes Secure Boot refuse the file, by its own words and the list of enrolled keys."""
-    if not facts.secure_boot or not facts.module_on_disk:
+    """What makes Secure Boot refuse the module, by the file's own words and the list of enrolled keys, or because DKMS built it here."""
+    if not facts.secure_boot:
         return ""
+    if facts.module_on_disk is None:
+        built = [module for module in facts.dkms_modules or () if module.name.startswith("nvidia") and module.kernel == facts.kernel_release]
+        return f"Secure Boot enabled, and {built[0].name}/{built[0].version} was built by DKMS on this node" if built and facts.kernel_release else ""
     signer, enrolled = facts.module_on_disk.get("signer"), facts.bundle.text("mok_list")
-    if not signer:
-        return "Secure Boot enabled, and modinfo nvidia names no signer"
-    return f"Secure Boot enabled, and the module's signer '{signer}' is not among the enrolled keys" if enrolled and signer not in enrolled else ""
+    if not facts.module_on_disk or signer:
+        return (
+            f"Secure Boot enabled, and the module's signer '{signer}' is not among the enrolled keys" if signer and enrolled and signer not in enrolled else ""
+        )
+    return "Secure Boot enabled, and modinfo nvidia names no signer"
 
 
 def _refused(facts: Facts, message: Message, confidence: str = "high") -> Outcome:
