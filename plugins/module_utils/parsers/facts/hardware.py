@@ -12,8 +12,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base im
 
 # Probes that hold lines of the kernel log, and services' lines between them.
 LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
-# Sources of messages that speak from inside a container or a pod; everything else speaks of the host.
+# Sources of messages that speak from inside a container or a pod, but for the lines of the hook, which runs on the host and relays what NVML says there.
 INSIDE = ("run ", "pod_", "app_log")
+HOOK_LINE = re.compile(r"[^\n]*(?:nvidia-container-cli|nvidia-container-runtime|nvml error)[^\n]*")
+SMI = ("nvidia_smi", "nvidia_smi_list", "nvidia_smi_query", "nvidia_smi_q")
 
 
 class HardwareFacts(Base):
@@ -85,7 +87,11 @@ class HardwareFacts(Base):
         return str(self.bundle.stated.get(name) or "")
 
     def told(self, pattern: str) -> re.Match[str] | None:
-        """Where the module's sentences or the host's tools say something; case does not matter."""
-        found = re.search(pattern, self.nvrm or "", re.IGNORECASE)
-        said = None if found else self.said(pattern, lambda source: not source.startswith(INSIDE))
-        return found or (said[1] if said else None)
+        """Where the module's sentences, the host's tools or the container hook say something; case does not matter."""
+        spoken = [message.text if not message.source.startswith(INSIDE) else "\n".join(HOOK_LINE.findall(message.text)) for message in self.messages or ()]
+        return next((match for text in [self.nvrm or "", *spoken] if (match := re.search(pattern, text, re.IGNORECASE))), None)
+
+    def smi_says(self, pattern: str) -> re.Match[str] | None:
+        """Where nvidia-smi on the host says something."""
+        texts = (self.bundle.output(name) or "" for name in SMI)
+        return next((match for text in texts if (match := re.search(pattern, text, re.IGNORECASE))), None)

@@ -24,7 +24,7 @@ SUBNET = r"nvlsm[^\n.]{0,80}(?:fail|not|error)[^\n.]{0,60}|NVLSM_NOT|ib_umad[^\n
 # Boards whose GPUs talk over NVSwitch: they do not compute before the fabric is set up.
 SWITCHED = r"\bNVSwitch|\bHGX\b|\bDGX\b|\bSXM\d?\b|80GB HBM3|\bH200\b(?! NVL)|\bH800\b(?! PCIe)|\bH20\b|\bB[23]00\b|\bGB[23]00\b|p4de?\b|p5e?n?\b|p6\b"
 UNSWITCHED = r"PCIe|\bNVL\b|bridge|GeForce|RTX|\bA40\b|\bA10\b|\bL40S?\b|\bT4\b"
-TIMED_OUT = r"driver (?:rpc )?error: timed out|context deadline exceeded[^\n]{0,80}nvidia|nvidia-smi[^\n]{0,40}(?:timed out|timeout)"
+TIMED_OUT = r"driver (?:rpc )?error: timed out|nvidia-smi[^\n]{0,40}(?:timed out|timeout)"
 SLOW_S = 10.0
 
 
@@ -35,10 +35,12 @@ def has_nvswitch(facts: Facts) -> bool | None:
         return stated
     if any(device.identifier in NVSWITCHES for device in facts.pci_devices or ()):
         return True
+    if facts.bundle.complete("lspci_nnk") and not any(one.name == "Blackwell" for one in (facts.architectures or {}).values()):
+        return False
     words = " ".join([facts.stated("gpu"), facts.stated("platform"), *(row.name for row in facts.smi_rows or ()), facts.bundle.text("nvidia_smi_list") or ""])
     if re.search(SWITCHED, words):
         return True
-    return False if facts.bundle.complete("lspci_nnk") or re.search(UNSWITCHED, words) else None
+    return False if re.search(UNSWITCHED, words) else None
 
 
 @rule(
@@ -148,22 +150,35 @@ def _not_ready(driver: str | None) -> Outcome:
 )
 def persistence(facts: Facts, wanted: Wanted) -> Outcome:
     """Nothing waits for GPUs that are initialised from cold each time"""
-    timed_out = facts.said(TIMED_OUT)
-    slow = facts.smi_seconds is not None and facts.smi_seconds >= SLOW_S
-    off = facts.persistence is False
-    if (timed_out or slow) and facts.persistence is not True and not any(event.code in (79, 119, 120) for event in facts.xids or ()):
-        seen = timed_out[1].group(0) if timed_out else f"nvidia-smi took {facts.smi_seconds:.0f} s"
-        known = "Persistence mode is off and no nvidia-persistenced runs" if off else "Persistence mode is probably off (it was not looked at)"
-        cause = f"{known}, so the driver initialises every GPU from cold at each call, longer than the container hook waits ({seen}); else the driver hangs."
-        remedy = (
-            "Start the persistence daemon: systemctl enable --now nvidia-persistenced (or nvidia-smi -pm 1); if it still takes long, look for Xid "
-            "lines in dmesg."
-        )
-        decided = "" if off else "time nvidia-smi, before and after nvidia-smi -pm 1"
-        return failed("GPUs that stay initialised", seen, cause=cause, remedy=remedy, confidence="high" if off else "medium", decided_by=decided)
+    waited = _waited(facts)
+    explained = any(event.code in (79, 119, 120) for event in facts.xids or ())
+    if waited and facts.persistence is not True and not explained:
+        return _from_cold(waited, off=facts.persistence is False)
     if facts.persistence is None:
         return unknown()
     return passed("persistence mode on") if facts.persistence else not_applicable("persistence mode is off, and nothing waits for it")
+
+
+def _waited(facts: Facts) -> str:
+    """What took too long; empty if nothing did."""
+    timed_out = facts.said(TIMED_OUT)
+    if timed_out:
+        return timed_out[1].group(0)
+    killed = facts.bundle.error("nvidia_smi") or ""
+    if killed.startswith("killed after"):
+        return f"nvidia-smi was {killed}"
+    return f"nvidia-smi took {facts.smi_seconds:.0f} s" if facts.smi_seconds is not None and facts.smi_seconds >= SLOW_S else ""
+
+
+def _from_cold(seen: str, off: bool) -> Outcome:
+    known = "Persistence mode is off and no nvidia-persistenced runs" if off else "Persistence mode is probably off (it was not looked at)"
+    cause = f"{known}, so the driver initialises every GPU from cold at each call, longer than the container hook waits ({seen}); else the driver hangs."
+    remedy = (
+        "Start the persistence daemon: systemctl enable --now nvidia-persistenced (or nvidia-smi -pm 1); if it still takes long, look for Xid lines in dmesg: "
+        "a GPU or its GSP firmware that hangs needs a reset."
+    )
+    decided = "" if off else "time nvidia-smi, before and after nvidia-smi -pm 1"
+    return failed("GPUs that stay initialised", seen, cause=cause, remedy=remedy, confidence="high" if off else "medium", decided_by=decided)
 
 
 @rule(
@@ -185,3 +200,24 @@ def persistence_daemon(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable("nvidia-persistenced is not installed")
     state = service.get("ActiveState", "")
     return passed(state) if state == "active" else failed("active", f"nvidia-persistenced {state}")
+
+
+@rule(
+    "driver.imex",
+    layer=DRIVER,
+    probes=("imex_service", "journal"),
+    symptom="On GB200 and other multi-node NVLink systems CUDA or NCCL cannot share memory between nodes; no /dev/nvidia-caps-imex-channels.",
+    cause="The IMEX service, which sets up memory sharing over multi-node NVLink, does not run.",
+    fix="Install nvidia-imex at exactly the driver's version, list all nodes of the NVLink domain in /etc/nvidia-imex/nodes_config.cfg, and start it on "
+    "every node.",
+    verify="nvidia-imex-ctl -N shows all nodes READY; ls /dev/nvidia-caps-imex-channels",
+    source="NVIDIA IMEX service guide",
+)
+def imex(facts: Facts, wanted: Wanted) -> Outcome:
+    """The IMEX service runs where it is installed and enabled"""
+    service = facts.service("imex_service")
+    said = facts.told(r"nvidia-imex\S*: [^\n]{0,80}(?:error|fail|mismatch)[^\n]{0,80}")
+    if said or (service and service.get("ActiveState") == "failed"):
+        seen = said.group(0) if said else "nvidia-imex failed"
+        return failed("nvidia-imex active", seen, cause=f"The IMEX service does not work ({seen}): nodes of one NVLink domain cannot share memory.")
+    return passed("active") if service and service.get("ActiveState") == "active" else not_applicable("no IMEX service is in use")

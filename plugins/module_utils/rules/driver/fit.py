@@ -104,15 +104,18 @@ def branch_serves_gpu(facts: Facts, wanted: Wanted) -> Outcome:
         return _too_new(f"{gpu} ", f"the legacy branch {branch}.xx", branch, facts.driver_version)
     version = unsupported.group("version") if unsupported else facts.driver_version
     misfits = [one for one in (facts.architectures or {}).values() if version and not _serves(one, driver_branches.branch(version))]
+    device = facts.told(DEVICE) if unsupported else None
+    refused = driver_branches.of_device(device.group("id")) if device else None
+    misfits += [refused] if refused and version and not _serves(refused, driver_branches.branch(version)) else []
     if unsupported and not misfits:
         return _unsupported(facts, unsupported.group("version"))
-    if version is None or facts.architectures is None:
+    if version is None or not (misfits or facts.architectures):
         return unknown()
     if not misfits or facts.smi_works:
         return passed(f"branch {driver_branches.branch(version)}, {named_gpus(facts)}")
     one = misfits[0]
     if one.last is not None and driver_branches.branch(version) > one.last:
-        return _too_new(f"{named_gpus(facts)} ", f"branch {one.last}, the last for {one.name}", str(one.last), version)
+        return _too_new(f"{refused_gpu(facts)} ", f"branch {one.last}, the last for {one.name}", str(one.last), version)
     return _too_old(facts, one, version)
 
 
@@ -131,7 +134,7 @@ def _too_new(gpu: str, last: str, branch: str, version: str | None) -> Outcome:
 
 def _too_old(facts: Facts, one: driver_branches.Architecture, version: str) -> Outcome:
     kind = "open kernel modules" if one.modules == driver_branches.OPEN else "module"
-    cause = f"The driver {version} is too old for the GPU {named_gpus(facts)}: {one.name} is supported from branch {one.first} on."
+    cause = f"The driver {version} is too old for the GPU {refused_gpu(facts)}: {one.name} is supported from branch {one.first} on."
     remedy = f"Upgrade the driver to branch {one.first} or newer (with its {kind}), and reboot."
     return failed(f"branch {one.first} or newer", f"driver {version}", cause=cause, remedy=remedy)
 
@@ -181,7 +184,7 @@ def works_where_another_did(facts: Facts, wanted: Wanted) -> Outcome:
     own, good = facts.driver_version, facts.good_drivers
     if good is None or own is None:
         return not_applicable("no comparison with another driver version is stated")
-    others = [version for version in good if version != own]
+    others = [version for version in good if not own.startswith(version)]
     if not others:
         return passed(f"driver {own}")
     seen = ", ".join(dict.fromkeys(f"Xid {event.code}" for event in facts.xids or ())) or "the fault"

@@ -46,7 +46,7 @@ def all_gpus_served(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def finds_a_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia-smi on the host finds a GPU"""
-    match = facts.told(NO_DEVICES)
+    match = facts.smi_says(NO_DEVICES)
     if match:
         cause = (
             "The module is loaded, but it serves no GPU (nvidia-smi: No devices were found): the driver cannot initialise it (wrong kind or branch of "
@@ -71,7 +71,7 @@ def finds_a_gpu(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def cuda_library(facts: Facts, wanted: Wanted) -> Outcome:
     """The host has the driver's CUDA library"""
-    match = facts.told(NO_CUDA_LIBRARY)
+    match = facts.smi_says(NO_CUDA_LIBRARY)
     if match:
         return failed(
             "a CUDA version",

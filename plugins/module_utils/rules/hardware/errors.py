@@ -18,7 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.eviden
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule
 
 BAD_FIELD = re.compile(r"\[?(GPU requires reset|Unknown Error|GPU is lost|Reset Required)\]?", re.I)
-NO_HANDLE = r"Unable to determine the device handle for (?:GPU|gpu)\s?\d*:?\s?(?P<device>[0-9A-Fa-f:.]+\.\d): (?P<why>[^\n.]+)"
+NO_HANDLE = r"Unable to determine the device handle for GPU\s?(?:\d+: )?(?P<device>[0-9A-Fa-f]+:[0-9A-Fa-f:]+\.\d): (?P<why>[^\n.]+)"
 
 
 @rule(
