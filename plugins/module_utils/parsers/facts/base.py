@@ -34,7 +34,7 @@ NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, Arithmetic
 
 
 @lru_cache(maxsize=None)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     """Compiled once: re's own cache is smaller than the number of all rules' patterns."""
     return re.compile(pattern, re.IGNORECASE)
 
@@ -95,7 +95,7 @@ class Base:
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
         for message in self.messages or ():
-            if sources(message.source) and (match := _compiled(pattern).search(message.text)):
+            if sources(message.source) and (match := compiled(pattern).search(message.text)):
                 return message, match
         return None
 

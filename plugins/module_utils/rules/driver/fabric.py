@@ -12,6 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import VERSION
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.driver.generations import generations
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 
 OTHER_VERSION = (
@@ -35,7 +36,7 @@ def has_nvswitch(facts: Facts) -> bool | None:
         return stated
     if any(device.identifier in NVSWITCHES for device in facts.pci_devices or ()):
         return True
-    if facts.bundle.complete("lspci_nnk") and not any(one.name == "Blackwell" for one in (facts.architectures or {}).values()):
+    if facts.bundle.complete("lspci_nnk") and not any(one.name == "Blackwell" for one in generations(facts).values()):
         return False
     words = " ".join([facts.stated("gpu"), facts.stated("platform"), *(row.name for row in facts.smi_rows or ()), facts.bundle.text("nvidia_smi_list") or ""])
     if re.search(SWITCHED, words):
@@ -46,7 +47,7 @@ def has_nvswitch(facts: Facts) -> bool | None:
 @rule(
     "driver.fabric_manager",
     layer=DRIVER,
-    probes=("lspci_nnk", "fabricmanager_service", "dpkg_l", "proc_driver_nvidia_version", "journal"),
+    probes=("lspci_nnk", "fabricmanager_service", "dpkg_l", "proc_driver_nvidia_version", "nvidia_journal"),
     symptom="On NVSwitch systems CUDA says 'system not yet initialized' (802), though nvidia-smi lists every GPU.",
     cause="The fabric manager does not run, or is not of exactly the driver's version.",
     fix="Install nvidia-fabricmanager at exactly the driver's version, and start it: systemctl enable --now nvidia-fabricmanager; hold it together with "
@@ -114,8 +115,11 @@ def _not_running(facts: Facts, state: str, not_ready: bool) -> Outcome:
         f"The GPUs are connected by NVSwitches and the fabric manager {f'is {state}' if state else 'does not run'}, {effect}, though nvidia-smi "
         f"lists every GPU."
     )
-    if subnet:
-        cause += f" It needs the NVLink subnet manager ({subnet.group(0)})."
+    if subnet or facts.told(NOTHING_TO_DO):
+        seen = subnet.group(0) if subnet else "NV_WARN_NOTHING_TO_DO"
+        cause += (
+            f" It does not reach the NVSwitches ({seen}): on HGX B200 and later it needs the NVLink subnet manager (nvlsm) and the modules ib_umad and mlx5_ib."
+        )
     remedy = (
         f"Install nvidia-fabricmanager at exactly the driver's version ({facts.driver_version or 'cat /proc/driver/nvidia/version'}) and start it: "
         f"systemctl enable --now "
@@ -205,7 +209,7 @@ def persistence_daemon(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "driver.imex",
     layer=DRIVER,
-    probes=("imex_service", "journal"),
+    probes=("imex_service", "nvidia_journal"),
     symptom="On GB200 and other multi-node NVLink systems CUDA or NCCL cannot share memory between nodes; no /dev/nvidia-caps-imex-channels.",
     cause="The IMEX service, which sets up memory sharing over multi-node NVLink, does not run.",
     fix="Install nvidia-imex at exactly the driver's version, list all nodes of the NVLink domain in /etc/nvidia-imex/nodes_config.cfg, and start it on "

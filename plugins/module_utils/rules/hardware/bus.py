@@ -14,7 +14,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import silence, untold
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, passed, rule
 
-LOST = r"GPU(?: at \S+| \S+)? has fallen off the bus|GPU is lost|GPU_IS_LOST|ERROR_GPU_IS_LOST"
+LOST = (
+    r"GPU(?: at \S+| \S+)? has fallen off the bus|GPU is lost|GPU_IS_LOST|ERROR_GPU_IS_LOST|(?:nvidia"
+    r"|vfio-pci) \S+: Unable to change power state from \w+ to D0, device inaccessible"
+)
 NO_SPACE = (
     r"PCI I/O region assigned to your NVIDIA device is invalid:?\s+(?P<what>BAR\d is \w+ @ \w+ \((?P<device>[^)]+)\))?"
     r"|(?P<bar>BAR ?\d[^.]{0,60}(?:can't assign; no space|no space for|failed to assign)[^.]{0,40})"

@@ -315,6 +315,35 @@ REPORTS = {
         "hardware.pcie_link",
         ["x4 of x16", "reseat"],
     ),
+    "NVIDIA/open-gpu-kernel-modules #1134": (
+        dmesg("NVRM: Xid (PCI:0000:0b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node Reboot Required)"),
+        "hardware.gpu_in_error_state",
+        ["node reboot required", "0000:0b:00"],
+    ),
+    "bryansteiner/gpu-passthrough-tutorial #39": (
+        dmesg("[   87.412759] nvidia 0000:01:00.0: Unable to change power state from D3cold to D0, device inaccessible"),
+        "hardware.gpu_fell_off_the_bus",
+        ["inaccessible", "power"],
+    ),
+    "hook relays a lost GPU": (run(HOOK.format("detection error: nvml error: gpu is lost")), "hardware.gpu_fell_off_the_bus", ["gpu is lost"]),
+    "substratusai/runbooks #37": (
+        {"probes": {"pod_log": "W0625 05:36:32.745071    5389 install.go:488] Driver version 470.182.03 doesn't support L4 GPU devices."}},
+        "driver.branch_serves_gpu",
+        ["470.182.03", "l4", "too old"],
+    ),
+    "NVIDIA/gpu-operator #2781": (
+        {
+            "probes": {
+                "journal": "nv-fabricmanager[9]: request to query NVSwitch device information from NVSwitch driver failed with error:WARNING Nothing to do "
+                "[NV_WARN_NOTHING_TO_DO]",
+                "app_log": "CUDA initialization: Error 802: system not yet initialized",
+                "fabricmanager_service": "failed",
+            },
+            "stated": {"gpu": "8x B200", "platform": "p6-b200.48xlarge"},
+        },
+        "driver.fabric_manager",
+        ["nvlsm", "ib_umad", "802"],
+    ),
     # -- installation
     "no driver at all": (
         {"probes": {"nvidia_smi": {"absent": True}, "lsmod": {"content": "overlay 1 0", "complete": True}}},
@@ -391,6 +420,12 @@ HARMLESS = {
     },
     "Jetson": {"probes": {"uname_r": "5.10.104-tegra", "nvidia_smi": {"absent": True}, "lsmod": {"content": "nvgpu 1 0", "complete": True}}},
     "only an unknown device in a container (nvidia-container-toolkit #69)": run("Unable to determine the device handle for GPU0000:65:00.0: Unknown Error"),
+    "device plugin that sees no GPU": {"probes": {"device_plugin_log": "No devices found. Waiting indefinitely."}},
+    "device plugin without NVML": {"probes": {"device_plugin_log": "Failed to initialize NVML: could not load NVML library."}},
+    "an image with a driver of its own (libnvidia-container #266)": {
+        "probes": {"container_ls_libs": "libnvidia-ml.so.470.129.06  libnvidia-ml.so.525.105.17"},
+        "runs": [{"engine": "docker", "stdout": "Failed to initialize NVML: Driver/library version mismatch", "rc": 18}],
+    },
     "persistence off, nothing waits": {"probes": {"nvidia_smi_query": "persistence_mode\nDisabled"}},
 }
 
