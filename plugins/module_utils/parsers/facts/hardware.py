@@ -10,7 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux,
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, compiled, fact
 
 # Probes that hold lines of the kernel log, and services' lines between them.
-LOGS = ("dmesg", "kernel_log", "journal", "nvidia_journal", "syslog", "nvidia_installer_log")
+LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
 # Sources of messages that speak from inside a container or a pod, but for the lines of the hook, which runs on the host and relays what NVML says there.
 INSIDE = ("run ", "pod_", "app_log")
 HOOK_LINE = re.compile(r"[^\n]*(?:nvidia-container-cli|nvidia-container-runtime|nvml error)[^\n]*")

@@ -47,7 +47,7 @@ def has_nvswitch(facts: Facts) -> bool | None:
 @rule(
     "driver.fabric_manager",
     layer=DRIVER,
-    probes=("lspci_nnk", "fabricmanager_service", "dpkg_l", "proc_driver_nvidia_version", "nvidia_journal"),
+    probes=("lspci_nnk", "fabricmanager_service", "dpkg_l", "proc_driver_nvidia_version", "journal"),
     symptom="On NVSwitch systems CUDA says 'system not yet initialized' (802), though nvidia-smi lists every GPU.",
     cause="The fabric manager does not run, or is not of exactly the driver's version.",
     fix="Install nvidia-fabricmanager at exactly the driver's version, and start it: systemctl enable --now nvidia-fabricmanager; hold it together with "
@@ -209,7 +209,7 @@ def persistence_daemon(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "driver.imex",
     layer=DRIVER,
-    probes=("imex_service", "nvidia_journal"),
+    probes=("imex_service", "journal"),
     symptom="On GB200 and other multi-node NVLink systems CUDA or NCCL cannot share memory between nodes; no /dev/nvidia-caps-imex-channels.",
     cause="The IMEX service, which sets up memory sharing over multi-node NVLink, does not run.",
     fix="Install nvidia-imex at exactly the driver's version, list all nodes of the NVLink domain in /etc/nvidia-imex/nodes_config.cfg, and start it on "

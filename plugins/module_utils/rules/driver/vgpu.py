@@ -83,7 +83,7 @@ def vgpu_guest_driver(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "driver.vgpu_versions",
     layer=DRIVER,
-    probes=("dmesg", "nvidia_journal"),
+    probes=("dmesg", "journal"),
     symptom="The guest finds no GPU, or Windows shows Code 43; nvidia-vgpu-mgr on the host: 'Incompatible Guest/Host drivers'.",
     cause="The guest's driver and the host's vGPU manager are of branches that do not work together.",
     fix="Install guest and host driver of the same vGPU release (a guest may be one major release older, never newer, than the host).",
