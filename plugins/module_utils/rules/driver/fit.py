@@ -115,7 +115,11 @@ def branch_serves_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     refused = driver_branches.of_device(device.group("id")) if device else None
     misfits += [refused] if refused and version and not _serves(refused, driver_branches.branch(version)) else []
     if unsupported and not misfits:
-        return _unsupported(refused_gpu(facts), unsupported.group("version"))
+        return (
+            _of_another_kind(refused_gpu(facts), refused, unsupported.group("version"))
+            if refused
+            else _unsupported(refused_gpu(facts), unsupported.group("version"))
+        )
     if version is None or not (misfits or generations(facts)):
         return unknown()
     if not misfits or facts.smi_works:
@@ -158,6 +162,23 @@ def _unsupported(gpu: str, version: str) -> Outcome:
     )
     return failed(
         "a driver that supports the GPU", f"not supported by {version}", cause=cause, remedy=remedy, decided_by="the PCI ID in the README's appendix A"
+    )
+
+
+def _of_another_kind(gpu: str, one: driver_branches.Architecture, version: str) -> Outcome:
+    """The branch serves the generation, and yet the module refuses the GPU."""
+    cause = (
+        f"The NVIDIA {version} driver does not support the GPU {gpu}, although its branch serves {one.name}: in a VM this is a vGPU, which needs the "
+        f"GRID (vGPU guest) "
+        "driver and not the data centre driver; else a board that a later release of the driver brings."
+    )
+    remedy = (
+        "For a vGPU install the GRID guest driver of the host's vGPU release (NVIDIA-Linux-x86_64-<version>-grid.run) and license it, or pass the whole "
+        "GPU through; "
+        "for a new board upgrade the driver."
+    )
+    return failed(
+        "a driver that supports the GPU", f"not supported by {version}", cause=cause, remedy=remedy, decided_by="whether the host gives a vGPU or a whole GPU"
     )
 
 

@@ -116,6 +116,15 @@ REPORTS = {
         "driver.branch_serves_gpu",
         ["565.57.01", "too old", "570"],
     ),
+    "flatcar/Flatcar #1283": (
+        dmesg(
+            "[130852.530546] NVRM: The NVIDIA GPU 0000:02:00.0 (PCI ID: 10de:1b38)",
+            "                NVRM: installed in this system is not supported by the",
+            "                NVRM: NVIDIA 535.104.05 driver release.",
+        ),
+        "driver.branch_serves_gpu",
+        ["vgpu", "grid", "10de:1b38"],
+    ),
     # -- firmware and initialisation
     "NVIDIA/open-gpu-kernel-modules #1230": (
         dmesg(
