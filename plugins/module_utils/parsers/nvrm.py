@@ -15,7 +15,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import
 # "[  12.3] ", "Mon Mar 6 21:34:31 2023] ", "Dec  2 11:49:53 host kernel: [  885.2] ", "2025-05-27T09:12:27.95 host kernel: "
 _PREFIX = re.compile(r"^(?:\S.*?\bkernel: ?)?\s*(?:\[[^\]]*\]\s*)?(?:NVRM:\s*)?")
 
-_OURS = re.compile(r"nv|gsp|vgpu|BAR ?\d|PCIe|D3cold|fabric", re.IGNORECASE)
+_OURS = re.compile(r"NVRM|[Nn]vidia|NVIDIA|nv-|gsp|vgpu|vmiop|nvlsm|ib_umad|imex|infoROM|no space|failed to assign|D3cold|[Ff]abric")
 
 _MISMATCHES = (
     rf"API mismatch: the client (?:'[^']*' \(pid \d+\) )?has the version (?P<library>{VERSION}), but this kernel module has the version (?P<module>{VERSION})",

@@ -85,8 +85,8 @@ class Base:
 
     @fact
     def messages(self) -> tuple[Message, ...]:
-        """What the tools said, on the host first, then in each container."""
-        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name))]
+        """What the tools said, on the host first, then in each container; nvidia-smi's long log is data and not said to anybody."""
+        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
         for number, run in enumerate(self.runs, start=1):
             parts = [str(run[key]) for key in ("error", "stdout", "stderr") if run.get(key)]
             spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []

@@ -95,5 +95,5 @@ class HardwareFacts(Base):
 
     def smi_says(self, pattern: str) -> re.Match[str] | None:
         """Where nvidia-smi on the host says something."""
-        texts = (self.bundle.output(name) or "" for name in SMI)
-        return next((match for text in texts if (match := compiled(pattern).search(text))), None)
+        found = self.said(pattern, lambda source: source in SMI)
+        return found[1] if found else None
