@@ -8,7 +8,6 @@ import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.gpus import NVSWITCHES
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import DRIVER
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import VERSION
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
@@ -85,7 +84,7 @@ def _service(facts: Facts, needed: bool, not_ready: bool) -> Outcome:
     service = facts.service("fabricmanager_service")
     absent = facts.bundle.absent("fabricmanager_service") or bool(service and service.get("LoadState") == "not-found")
     state = "not installed" if absent else (service or {}).get("ActiveState", "")
-    installed = [upstream(package.version) for name, package in (facts.packages or {}).items() if name.startswith("nvidia-fabric") and package.installed]
+    installed = [version for name, version in (facts.driver_packages or {}).items() if "fabric" in name]
     driver = facts.driver_version
     if installed and driver and installed[0] != driver:
         return _other_version(installed[0], driver)

@@ -222,3 +222,25 @@ def works_where_another_did(facts: Facts, wanted: Wanted) -> Outcome:
     )
     remedy = f"Roll back (downgrade) the driver to {others[0]}, or move on to a release that has the fix; hold it, and report the regression to NVIDIA."
     return failed(f"driver {others[0]}", f"driver {own}: {seen}", cause=cause, remedy=remedy)
+
+
+@rule(
+    "driver.new_enough_for_toolkit",
+    layer=DRIVER,
+    probes=("nvidia_smi",),
+    symptom="nvidia-smi works, but no container with a GPU starts: 'nvml error: function not found', 'undefined symbol: nvml…'.",
+    cause="The driver is too old for the container toolkit, which calls functions that its NVML does not have.",
+    fix="Upgrade the driver to a supported branch (580 or newer where the GPU allows it), or install a toolkit of the driver's age.",
+    verify="nvidia-container-cli info prints each GPU.",
+    source="NVIDIA/nvidia-docker #1280 #1380",
+)
+def new_enough_for_toolkit(facts: Facts, wanted: Wanted) -> Outcome:
+    """The driver's NVML has the functions that the container toolkit calls"""
+    match = facts.told(r"nvml error: function not found|undefined symbol: nvml\w+")
+    if match:
+        cause = (
+            f"The driver {facts.driver_version or ''} is too old for the container toolkit: its NVML lacks a function that the toolkit calls "
+            f"({match.group(0)})."
+        )
+        return failed("an NVML with all functions", match.group(0), cause=cause)
+    return passed() if facts.smi_works else unknown()

@@ -18,6 +18,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.eviden
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule
 
 BAD_FIELD = re.compile(r"\[?(GPU requires reset|Unknown Error|GPU is lost|Reset Required)\]?", re.I)
+RELAYED = (
+    r"detection error: nvml error: (?:unknown error|irq issue|timeout|memory error)|nvml error: (?:gpu requires reset|reset required"
+    r"|insufficient (?:external )?power)"
+)
 RECOVERY = re.compile(r"to 0x\w+ \(((?:GPU Reset|Node Reboot|Drain)[^)]*)\)")
 NO_HANDLE = r"Unable to determine the device handle for GPU\s?(?:\d+: )?(?P<device>[0-9A-Fa-f]+:[0-9A-Fa-f:]+\.\d): (?P<why>[^\n.]+)"
 
@@ -77,6 +81,9 @@ def _of_applications(facts: Facts) -> Outcome:
 def gpu_in_error_state(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia-smi reads every field of every GPU, and no GPU asks for a reset"""
     bad = [*_in_table(facts), *_in_query(facts), *_in_log(facts), *_in_kernel_log(facts)]
+    relayed = facts.told(RELAYED) if not (bad or facts.smi_works) else None
+    if relayed:
+        return _relayed(relayed.group(0))
     if bad:
         cause = (
             f"A GPU is in an error state ({'; '.join(bad[:4])}); tools that enumerate all GPUs, such as nvidia-container-cli, then fail for every "
@@ -84,6 +91,21 @@ def gpu_in_error_state(facts: Facts, wanted: Wanted) -> Outcome:
         )
         return failed("no GPU in an error state", "; ".join(bad), cause=cause)
     return passed() if facts.smi_rows or facts.gpus or facts.smi_logs else untold(facts)
+
+
+def _relayed(words: str) -> Outcome:
+    """The container hook asked every GPU, and one did not answer properly."""
+    cause = (
+        f"The container hook found a GPU in an error state while it enumerated all GPUs of the host ({words}): one bad GPU blocks every container, "
+        f"healthy GPUs too."
+    )
+    return failed(
+        "no GPU in an error state",
+        words,
+        cause=cause,
+        confidence="medium",
+        decided_by="nvidia-smi on the host: ERR!, or a GPU that it cannot open; dmesg | grep Xid",
+    )
 
 
 def _in_table(facts: Facts) -> list[str]:
@@ -138,7 +160,7 @@ def gpu_initialises(facts: Facts, wanted: Wanted) -> Outcome:
     if not served and one.status not in OF_THE_GPU:
         return not_applicable("RmInitAdapter failed and no other GPU is known to work: see the driver's rules")
     cause = (
-        f"The GPU at {one.device or '?'} does not initialise: RmInitAdapter failed! ({one.code}), NV_ERR_{name}: {meaning}; the driver serves "
+        f"The GPU {one.device or 'that is missing'} does not initialise: RmInitAdapter failed! ({one.code}), NV_ERR_{name}: {meaning}; the driver serves "
         f"{served or 'no'} other GPU(s), so this GPU, its slot or its power is broken."
     )
     return failed(

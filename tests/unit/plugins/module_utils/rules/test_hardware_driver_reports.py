@@ -334,6 +334,25 @@ REPORTS = {
         "hardware.gpu_fell_off_the_bus",
         ["inaccessible", "power"],
     ),
+    "NVIDIA/nvidia-container-toolkit #416": (
+        run(HOOK.format("detection error: nvml error: unknown error")),
+        "hardware.gpu_in_error_state",
+        ["error state", "reset", "every container"],
+    ),
+    "microsoft/pai #4344": (
+        dmesg(
+            "[   38.773115] NVRM: RmInitAdapter failed! (0x26:0xffff:1127)",
+            "[   38.773764] NVRM: rm_init_adapter failed for device bearing minor number 0",
+            nvidia_smi_list="GPU 0: Tesla P40 (UUID: GPU-1)\nGPU 1: Tesla P40 (UUID: GPU-2)\nGPU 2: Tesla P40 (UUID: GPU-3)\n",
+        ),
+        "hardware.gpu_initialises",
+        ["rminitadapter", "power-cycle"],
+    ),
+    "NVIDIA/nvidia-docker #1380": (
+        run(HOOK.format("detection error: nvml error: function not found"), stated={"driver_version": "340.108"}),
+        "driver.new_enough_for_toolkit",
+        ["340.108", "too old", "upgrade"],
+    ),
     "hook relays a lost GPU": (run(HOOK.format("detection error: nvml error: gpu is lost")), "hardware.gpu_fell_off_the_bus", ["gpu is lost"]),
     "substratusai/runbooks #37": (
         {"probes": {"pod_log": "W0625 05:36:32.745071    5389 install.go:488] Driver version 470.182.03 doesn't support L4 GPU devices."}},

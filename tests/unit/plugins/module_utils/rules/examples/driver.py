@@ -56,6 +56,7 @@ FAILING = {
         "       NVRM:  information.  The 535.54.03 NVIDIA driver will ignore",
         "       NVRM:  this GPU.  Continuing probe...",
     ),
+    "driver.new_enough_for_toolkit": form("pod_events", stdout="nvidia-container-cli: detection error: nvml error: function not found: unknown", rc=0),
     "driver.works_where_another_did": stated(same_jobs_on_driver_535_183_01="fine"),
     "driver.vgpu_licence": both(LICENCE, smi_q("Licensed (Expiry: 2027-1-1)", "Unlicensed (Restricted)")),
     "driver.vgpu_guest_driver": GUEST,
