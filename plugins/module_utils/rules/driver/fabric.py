@@ -22,7 +22,10 @@ NOTHING_TO_DO = r"NV_WARN_NOTHING_TO_DO|WARNING Nothing to do|no NVSwitch(?:es)?
 NOT_READY = r"system not yet initialized|cudaErrorSystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY|\b[Ee]rror:? 802\b|returned 802\b"
 SUBNET = r"nvlsm[^\n.]{0,80}(?:fail|not|error)[^\n.]{0,60}|NVLSM_NOT|ib_umad[^\n.]{0,60}not[^\n.]{0,40}"
 # Boards whose GPUs talk over NVSwitch: they do not compute before the fabric is set up.
-SWITCHED = r"\bNVSwitch|\bHGX\b|\bDGX\b|\bSXM\d?\b|80GB HBM3|\bH200\b(?! NVL)|\bH800\b(?! PCIe)|\bH20\b|\bB[23]00\b|\bGB[23]00\b|p4de?\b|p5e?n?\b|p6\b"
+SWITCHED = (
+    r"\bNVSwitch|\bHGX\b|\bDGX\b(?! Spark| Station)|\bSXM\d?\b|80GB HBM3|\bH200\b(?! NVL)|\bH800\b(?! PCIe)|\bH20\b|\bB[23]00\b|\bGB[23]00\b"
+    r"|\bp4de?\b|\bp5e?n?\b|\bp6\b"
+)
 UNSWITCHED = r"PCIe|\bNVL\b|bridge|GeForce|RTX|\bA40\b|\bA10\b|\bL40S?\b|\bT4\b"
 TIMED_OUT = r"driver (?:rpc )?error: timed out|nvidia-smi[^\n]{0,40}(?:timed out|timeout)"
 SLOW_S = 10.0
@@ -69,6 +72,8 @@ def fabric_manager(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable("there is no NVSwitch for the fabric manager to manage", cause=cause)
     needed = switches or wanted.pin("fabric_manager") is not None
     not_ready = facts.said(NOT_READY) or _fabric_state(facts)
+    if switches is False and facts.said(NOT_READY):
+        return _not_ready_without_switch(facts.driver_version)
     if not needed and not (not_ready and switches is None):
         return not_applicable("no NVSwitch on PCI and no fabric manager pinned") if switches is False else unknown()
     return _service(facts, bool(needed), not_ready is not None)
@@ -125,6 +130,22 @@ def _not_running(facts: Facts, state: str, not_ready: bool) -> Outcome:
         "nvidia-fabricmanager; if it fails, read journalctl -u nvidia-fabricmanager. On HGX B200 and later nvlsm must be installed and ib_umad loaded too."
     )
     return failed("nvidia-fabricmanager active", f"nvidia-fabricmanager {state or 'not seen'}", cause=cause, remedy=remedy)
+
+
+def _not_ready_without_switch(driver: str | None) -> Outcome:
+    cause = (
+        f"CUDA says 'system not yet initialized' (802) on a machine where no NVSwitch is seen, with driver {driver or '(version not told)'}: the GPUs "
+        f"belong to an NVSwitch "
+        "board whose fabric is not reached from here (a VM), confidential computing is on and the GPUs are not set ready, or the driver cannot use the "
+        "kernel's memory layout."
+    )
+    remedy = (
+        "In a VM have the host's fabric manager (shared NVSwitch or vGPU mode) activate the partition; with confidential computing: nvidia-smi "
+        "conf-compute -srs 1; else try "
+        "options nvidia_uvm uvm_disable_hmm=1 (or the kernel option nokaslr) and a newer driver."
+    )
+    decided = "nvidia-smi -q | grep -A3 Fabric; nvidia-smi conf-compute -f; nvidia-smi topo -m"
+    return failed("CUDA that initialises", "802", cause=cause, remedy=remedy, confidence="medium", decided_by=decided)
 
 
 def _not_ready(driver: str | None) -> Outcome:

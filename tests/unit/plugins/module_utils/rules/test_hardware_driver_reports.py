@@ -205,7 +205,26 @@ REPORTS = {
         "driver.fabric_manager",
         ["fabric manager"],
     ),
+    "wilicc/gpu-burn #141": (
+        smi(
+            "| NVIDIA-SMI 580.95.05              Driver Version: 580.95.05      CUDA Version: 13.0     |\n"
+            "|   0  NVIDIA H100 NVL                On  |   00000000:33:00.0 Off |                    0 |",
+            app_log="Couldn't init CUDA: system not yet initialized",
+        ),
+        "driver.fabric_manager",
+        ["802", "uvm_disable_hmm", "580.95.05"],
+    ),
     # -- vGPU
+    "DDMAL/Rodan #1332": (
+        {
+            "probes": {
+                "app_log": "InternalError: CUDA runtime implicit initialization on GPU:0 failed. Status: all CUDA-capable devices are busy or unavailable"
+            },
+            "stated": {"gpu": "GRID V100D-8C"},
+        },
+        "driver.vgpu_licence",
+        ["vgpu", "unlicensed", "gridd"],
+    ),
     "NVIDIA/gpu-operator #220": (
         {
             "probes": {
