@@ -300,6 +300,11 @@ REPORTS = {
         "hardware.nvlink_errors",
         ["nvlink", "0000:66:00", "reset"],
     ),
+    "one link down on an SXM board": (
+        {"probes": {"nvidia_smi_nvlink": "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: <inactive>\n\t Link 1: 26.562 GB/s\n"}},
+        "hardware.nvlink_errors",
+        ["nvlink", "link 0", "reset"],
+    ),
     "old wording of Xid 79": (dmesg("NVRM: Xid (0000:03:00): 79, GPU has fallen off the bus."), "hardware.gpu_fell_off_the_bus", ["off the bus", "power"]),
     "lost GPU": (
         smi("Unable to determine the device handle for GPU 0000:09:00.0: GPU is lost.  Reboot the system to recover this GPU", 15),
