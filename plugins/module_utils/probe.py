@@ -272,6 +272,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ),
     ("fabricmanager_service", "driver", service("nvidia-fabricmanager")),
     ("persistenced_service", "driver", service("nvidia-persistenced")),
+    ("imex_service", "driver", service("nvidia-imex")),
     ("cuda_probe", "hardware driver container cuda", cuda_probe),
     ("ls_dev_nvidia", "driver device_nodes container_toolkit policy container", listing("/dev/nvidia[0-9]*", "/dev/nvidiactl", "/dev/nvidia-*")),
     ("ls_dev_nvidia_caps", "device_nodes", listing("/dev/nvidia-caps/*")),

@@ -34,7 +34,7 @@ NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, Arithmetic
 
 
 @lru_cache(maxsize=None)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     """Compiled once: re's own cache is smaller than the number of all rules' patterns."""
     return re.compile(pattern, re.IGNORECASE)
 
@@ -85,8 +85,8 @@ class Base:
 
     @fact
     def messages(self) -> tuple[Message, ...]:
-        """What the tools said, on the host first, then in each container."""
-        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name))]
+        """What the tools said, on the host first, then in each container; nvidia-smi's long log is data and not said to anybody."""
+        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
         for number, run in enumerate(self.runs, start=1):
             parts = [str(run[key]) for key in ("error", "stdout", "stderr") if run.get(key)]
             spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
@@ -95,7 +95,7 @@ class Base:
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
         for message in self.messages or ():
-            if sources(message.source) and (match := _compiled(pattern).search(message.text)):
+            if sources(message.source) and (match := compiled(pattern).search(message.text)):
                 return message, match
         return None
 
