@@ -10,7 +10,7 @@ NO_GPU_DRIVER = r"could not select device driver (?:\\?\"(?:nvidia)?\\?\" )?with
 NO_RUNTIME = r"(?:unknown or invalid runtime name|unknown runtime specified):? \\?\"?nvidia\b"
 # Go's os/exec, runc, crun, containerd's shim, the shell; the second form is enroot's.
 NO_PROGRAM = (
-    r"(?P<what>[\w./-]*nvidia-container-(?:runtime(?:-hook)?|toolkit|cli)(?:\.real)?)[\\\"'`]*:?\s*(?:stat \S+ )?"
+    r"(?P<what>(?<![\w./-])[\w./-]*nvidia-container-(?:runtime(?:-hook)?|toolkit|cli)(?:\.real)?)[\\\"'`]*:?\s*(?:stat \S+ )?"
     r"(?:executable file not found|not found in \$PATH|no such file or directory|command not found)"
     r"|command not found: (?P<shell>nvidia-container-cli)"
 )

@@ -44,15 +44,6 @@ CLI_FAILS = (
 
 FAULTS = (
     Fault(
-        (0,),
-        (1, 8),
-        r"cgroup subsystem devices not found",
-        "libnvidia-container before 1.8.0 knows only cgroup v1 and looks for its device controller; this host runs the unified hierarchy, cgroup v2.",
-        "Upgrade libnvidia-container1, libnvidia-container-tools and nvidia-container-toolkit to one release from 1.8.0 on; "
-        "stopgap: systemd.unified_cgroup_hierarchy=0 on the kernel command line and a reboot.",
-        "NVIDIA/nvidia-docker #1447; NVIDIA/libnvidia-container #111",
-    ),
-    Fault(
         (1, 11),
         (1, 12),
         r"nvidia-container-runtime did not terminate successfully",

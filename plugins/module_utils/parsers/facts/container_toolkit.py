@@ -59,7 +59,7 @@ class ContainerToolkitFacts(EngineFacts):
             return True
         if "command not found" in (self.bundle.output("nvidia_ctk_version") or ""):
             return True
-        return True if any(self.bundle.complete(listing) for listing in LISTINGS) else None
+        return True if any(self.bundle.complete(listing) and self.bundle.text(listing) for listing in LISTINGS) else None
 
     @fact
     def toolkit_settings(self) -> toml.Settings:

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd, docker, linux, nvidia
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.driver import DriverFacts
 
 # What daemons and their clients say; a run's words stand in `messages`.
@@ -63,10 +63,9 @@ class EngineFacts(DriverFacts):
     @fact
     def engine_messages(self) -> tuple[Message, ...]:
         """What containers, tools and the daemons themselves said."""
-        spoken = [Message(name, text) for name in DAEMON_WORDS if (text := self.bundle.output(name))]
-        return (*(self.messages or ()), *spoken)
+        spoken = ((name, self.bundle.output(name) or "") for name in DAEMON_WORDS)
+        return (*(self.messages or ()), *(Message(name, text) for name, text in spoken if text and not text.lstrip().startswith("{")))
 
     def engine_said(self, pattern: str) -> tuple[Message, re.Match[str]] | None:
         """The first message, of containers, tools or daemons, that has the pattern, and where."""
-        found = ((message, re.search(pattern, message.text, re.IGNORECASE)) for message in self.engine_messages or ())
-        return next(((message, match) for message, match in found if match), None)
+        return first_with(pattern, self.engine_messages or ())

@@ -23,7 +23,7 @@ REFRESH = (
 )
 # A driver's file that an engine could not mount: crun, runc, podman, containerd; the hook's own errors are another thing.
 GONE = (
-    r"(?m)^(?![^\n]*nvidia-container-cli)[^\n]*?(?P<what>/[^\s`'\":]+?(?:\.so\.(?P<version>\d{3,}\.\d+(?:\.\d+)?)|/nvidia/(?P<firmware>\d{3,}\.[\d.]*\d)/[\w.]+))"
+    r"(?m)^(?=[^\n]*no such file)(?![^\n]*nvidia-container-cli)[^\n]*?(?P<what>/[^\s`'\":]+?(?:\.so\.(?P<version>\d{3,}\.\d+(?:\.\d+)?)|/nvidia/(?P<firmware>\d{3,}\.[\d.]*\d)/[\w.]+))"
     r"[`'\"]?[^\n]*no such file or directory"
 )
 NODE_GONE = r"failed to stat CDI host device \\?\"(?P<what>[^\"\\]+)"

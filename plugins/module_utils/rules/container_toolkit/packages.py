@@ -12,6 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import packages
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.engine.runtimes import registered
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.quotes import quote
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, equals_pin, failed, not_applicable, passed, rule, unknown
 
@@ -56,16 +57,11 @@ def installed(facts: Facts, wanted: Wanted) -> Outcome:
     said = program or driver or runtime
     if facts.toolkit_absent:
         return _absent(quote(said) if said else "") if wanted or said or facts.runs else not_applicable("no container toolkit, and nothing asks for it")
-    if facts.toolkit_absent is False or runtime_is_known(facts):
+    if facts.toolkit_absent is False or registered(facts):
         return _incomplete(facts) if driver or program else passed(f"NVIDIA Container Toolkit {facts.toolkit_version or 'registered as a runtime'}")
     if program:
         return _absent(quote(program))
     return _absent_or_not_taken_up(quote(driver)) if driver else unknown()
-
-
-def runtime_is_known(facts: Facts) -> bool:
-    """Whether the engine or its configuration names NVIDIA's runtime, which the toolkit registers."""
-    return any("nvidia" in (source or {}).get("runtimes", (source or {}).get("Runtimes", ())) for source in (facts.docker_config, facts.docker_info))
 
 
 def _absent(said: str) -> Outcome:
@@ -92,7 +88,7 @@ def _incomplete(facts: Facts) -> Outcome:
     """Base and library alone serve CDI; --gpus needs the package with the hook, enroot and LXC need nvidia-container-cli."""
     packages_here, needed = facts.toolkit_packages or {}, ("nvidia-container-toolkit", "libnvidia-container-tools")
     missing = [name for name in needed if name not in packages_here]
-    looked = any(facts.bundle.complete(listing) for listing in ("dpkg_l", "rpm_qa"))
+    looked = any(facts.bundle.complete(listing) and facts.bundle.text(listing) for listing in ("dpkg_l", "rpm_qa"))
     if not packages_here or not missing or not looked:
         return passed(f"NVIDIA Container Toolkit {facts.toolkit_version}")
     return failed(
@@ -118,7 +114,8 @@ def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable(NONE_HERE if wanted else "nothing is pinned")
     if facts.bundle.absent("nvidia_ctk_version"):
         return failed(wanted.pin("container_toolkit", "version"), "nvidia-ctk is not installed")
-    return equals_pin(facts.toolkit_version, upstream(wanted.pin("container_toolkit", "version")))
+    installed = facts.toolkit_version if facts.bundle.looked("nvidia_ctk_version") else None
+    return equals_pin(installed, upstream(wanted.pin("container_toolkit", "version")))
 
 
 @rule(

@@ -42,10 +42,10 @@ def config_file(facts: Facts) -> str:
     return next((f" On {name} that is {file}." for name, file in CONTAINERD_FILES.items() if name in distribution), "")
 
 
-def has_cri(facts: Facts) -> bool:
-    """Whether anything here speaks of Kubernetes or of containerd's own configuration."""
-    names = ("pod_events", "device_plugin_log", "kubelet_log", "containerd_config", "node_allocatable", "crio_config")
-    return any(facts.bundle.looked(name) for name in names) or any(run.get("engine") in ("kubernetes", "containerd") for run in facts.runs)
+def in_kubernetes(facts: Facts) -> bool:
+    """Whether the node serves a kubelet: containerd's file is there under Docker too, with its CRI plugin off."""
+    looked = any(facts.bundle.looked(name) for name in ("pod_events", "device_plugin_log", "kubelet_log", "node_allocatable"))
+    return looked or "k8s_distribution" in facts.bundle.stated or any(run.get("engine") == "kubernetes" for run in facts.runs)
 
 
 @rule(
@@ -60,9 +60,9 @@ def has_cri(facts: Facts) -> bool:
 )
 def cri_has_nvidia_handler(facts: Facts, wanted: Wanted) -> Outcome:
     """The kubelet's engine has the runtime handler nvidia"""
-    if not has_cri(facts):
-        return not_applicable("nothing here speaks of Kubernetes")
     said, config = facts.engine_said(NO_HANDLER), facts.containerd_config
+    if not said and not in_kubernetes(facts):
+        return not_applicable("nothing here speaks of Kubernetes")
     if said:
         handler = next(filter(None, said[1].groups()), "nvidia")
         engine = "CRI-O" if said[1]["crio"] else "containerd"
@@ -92,7 +92,7 @@ def cri_default_runtime(facts: Facts, wanted: Wanted) -> Outcome:
     config, docker = facts.containerd_config, (facts.docker_info or {}).get("DefaultRuntime")
     default = (config.default_runtime if config else None) or docker or (facts.docker_config or {}).get("default-runtime")
     if default is None:
-        return unknown() if has_cri(facts) else not_applicable("no default runtime was seen")
+        return unknown() if in_kubernetes(facts) else not_applicable("no default runtime was seen")
     if "nvidia" not in default:
         return passed(f"default runtime {default}")
     said = facts.engine_said(HOOK_FAILS)
@@ -132,12 +132,14 @@ def cri_config_taken(facts: Facts, wanted: Wanted) -> Outcome:
     """containerd takes the CRI configuration that it has"""
     config, said = facts.containerd_config, facts.engine_said(CONFIG) or facts.engine_said(NO_CRI)
     fault = _config_fault(facts)
-    if said or (fault and has_cri(facts)):
+    if said or (fault and in_kubernetes(facts)):
         heard = quote(said) if said else ""
         cause = f"containerd does not take its CRI configuration: {'; '.join(filter(None, (fault, heard)))}."
         return failed("a CRI configuration of containerd's version", fault or heard, cause=cause)
+    if not in_kubernetes(facts):
+        return not_applicable("nothing here speaks of Kubernetes")
     if config is None:
-        return unknown() if has_cri(facts) else not_applicable("nothing here speaks of Kubernetes")
+        return unknown()
     return passed(f"version {config.version}")
 
 

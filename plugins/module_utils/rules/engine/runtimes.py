@@ -21,6 +21,11 @@ ROOTLESS = (
 )
 
 
+def registered(facts: Facts) -> bool:
+    """Whether Docker or its file names NVIDIA's runtime, which the toolkit registers."""
+    return "nvidia" in ((facts.docker_config or {}).get("runtimes") or ()) or "nvidia" in ((facts.docker_info or {}).get("Runtimes") or ())
+
+
 def toolkit_expected(facts: Facts, wanted: Wanted) -> bool:
     """The pin decides; without a lock, whether the toolkit is there."""
     return wanted.pin("container_toolkit") is not None if wanted else facts.toolkit_version is not None
@@ -79,7 +84,7 @@ def _not_registered(facts: Facts, said: str) -> Outcome:
             f"nvidia is registered there ({said})."
         )
         return failed("runtime nvidia in the rootless daemon", said, cause=cause, remedy=ROOTLESS)
-    if "nvidia" in (facts.docker_config or {}).get("runtimes", ()):
+    if "nvidia" in ((facts.docker_config or {}).get("runtimes") or ()):
         return _not_taken_up("nvidia", said)
     known = facts.docker_config is not None
     file = "/etc/docker/daemon.json names no runtime nvidia" if known else "daemon.json names no runtime nvidia, or the daemon was not restarted since it does"
@@ -160,9 +165,9 @@ def gpu_hook_taken_up(facts: Facts, wanted: Wanted) -> Outcome:
     if without_docker(facts, wanted) or not said:
         served = any(run.get("engine") == "docker" and run.get("request") == "gpus" and run.get("rc") == 0 for run in facts.runs)
         return passed("--gpus was served") if served else not_applicable("no Docker, or nothing says that it has no GPU driver")
-    registered = "nvidia" in (facts.docker_config or {}).get("runtimes", ()) or "nvidia" in (facts.docker_info or {}).get("Runtimes", ())
     packages = facts.toolkit_packages or {}
-    if not (registered or "nvidia-container-toolkit" in packages or (facts.toolkit_version and not packages)):
+    with_hook = "nvidia-container-toolkit" in packages or (facts.toolkit_version and not packages)
+    if facts.toolkit_absent or not (with_hook or registered(facts)):
         return not_applicable("whether the toolkit's hook is installed is the toolkit's question")
     cause = (
         f"The container toolkit {facts.toolkit_version or ''} is installed and dockerd has no GPU driver: the Docker daemon was not restarted "

@@ -67,7 +67,7 @@ FAILING = {
     "container_toolkit.ldconfig_runs": ran(HOOK + "stderr: nvidia-container-cli: ldcache error: open failed: /sbin/ldconfig.real: no such file or directory"),
     "container_toolkit.mode_serves_request": ran(
         HOOK
-        + "stdout: , stderr: Using requested mode 'cdi'\ninvoking the NVIDIA Container Runtime Hook directly (e.g. specifying the docker --gpus flag) is not supported."
+        + "stderr: Using requested mode 'cdi'\ninvoking the NVIDIA Container Runtime Hook directly (e.g. specifying the docker --gpus flag) is not supported."
     ),
     "container_toolkit.driver_root": ran(
         HOOK + "stderr: nvidia-container-cli.real: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file",

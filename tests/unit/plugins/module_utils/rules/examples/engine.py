@@ -17,7 +17,7 @@ CONTAINERD = """version = 2
 
 def containerd(old="", new=""):
     """containerd's configuration with the handler nvidia, and one change of it."""
-    return form("containerd_config", content=CONTAINERD.replace(old, new), complete=True)
+    return both(form("containerd_config", content=CONTAINERD.replace(old, new), complete=True), says("Started container"))
 
 
 def says(text):
