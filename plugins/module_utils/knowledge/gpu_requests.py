@@ -11,7 +11,7 @@ NO_RUNTIME = r"(?:unknown or invalid runtime name|unknown runtime specified):? \
 # Go's os/exec, runc, crun, containerd's shim, the shell; the second form is enroot's.
 NO_PROGRAM = (
     r"(?P<what>(?<![\w./-])[\w./-]*nvidia-container-(?:runtime(?:-hook)?|toolkit|cli)(?:\.real)?)[\\\"'`]*:?\s*(?:stat \S+ )?"
-    r"(?:executable file not found|not found in \$PATH|no such file or directory|command not found)"
+    r"(?:(?:executable file |command )?not found|no such file or directory)"
     r"|command not found: (?P<shell>nvidia-container-cli)"
 )
 # The CDI library in podman, docker, containerd, CRI-O and nvidia-container-runtime; the device plugin writes its own specs.

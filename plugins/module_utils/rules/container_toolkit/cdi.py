@@ -23,7 +23,8 @@ REFRESH = (
 )
 # A driver's file that an engine could not mount: crun, runc, podman, containerd; the hook's own errors are another thing.
 GONE = (
-    r"(?m)^(?=[^\n]*no such file)(?![^\n]*nvidia-container-cli)[^\n]*?(?P<what>/[^\s`'\":]+?(?:\.so\.(?P<version>\d{3,}\.\d+(?:\.\d+)?)|/nvidia/(?P<firmware>\d{3,}\.[\d.]*\d)/[\w.]+))"
+    r"(?m)^(?=[^\n]*no such file)(?![^\n]*nvidia-container-cli)[^\n]*?"
+    r"(?P<what>/[^\s`'\":]+?(?:\.so\.(?P<version>\d{3,}\.\d+(?:\.\d+)?)|/nvidia/(?P<firmware>\d{3,}\.[\d.]*\d)/[\w.]+))"
     r"[`'\"]?[^\n]*no such file or directory"
 )
 NODE_GONE = r"failed to stat CDI host device \\?\"(?P<what>[^\"\\]+)"
@@ -88,21 +89,29 @@ def cdi_spec_present(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable(NONE_HERE)
     if facts.cdi_specs is None:
         return _unresolved(facts, said[1]["what"]) if said else unknown()
+    refused = refresh_failed(facts)
     offered = {f"{spec.kind}={device}" for spec in facts.cdi_specs for device in spec.devices}
     if any(name.startswith("nvidia.com/gpu=") for name in offered):
         return _not_offered(said[1]["what"], offered) if said and _should_offer(facts, said[1]["what"], offered) else passed(", ".join(sorted(offered)))
-    if wanted or said:
+    if wanted or said or refused:
         asked = f" and {said[1]['what']} was asked for" if said else ""
         cause = f"There is no CDI spec for the GPUs{asked}: {_why_none(facts)}."
         return failed("a spec of kind nvidia.com/gpu", "none in /etc/cdi or /var/run/cdi", cause=cause)
     return not_applicable("no CDI spec, and nothing asks for one")
 
 
+def refresh_failed(facts: Facts) -> bool:
+    """Whether the service that writes the spec at boot ended with an error."""
+    service = facts.service("cdi_refresh_service") or {}
+    return service.get("ActiveState") == "failed" or service.get("Result", "success") != "success"
+
+
 def _why_none(facts: Facts) -> str:
     """What the service that writes it at boot says about itself."""
-    service = facts.service("cdi_refresh_service") or {}
-    if service.get("ActiveState") == "failed" or service.get("Result", "success") != "success":
-        return f"nvidia-cdi-refresh failed (Result={service.get('Result', 'failed')}), as it does when the driver is not loaded yet at boot"
+    words = facts.engine_said(r"failed to generate CDI spec[^\n]*|failed to (?:construct|create) device[^\n]*CDI[^\n]*")
+    if refresh_failed(facts) or words:
+        why = f" ({quote(words)})" if words else ""
+        return f"nvidia-cdi-refresh or nvidia-ctk cdi generate failed{why}, as at a boot at which the driver is not loaded yet"
     return "it was not generated since the boot (/var/run is empty then), or not at all"
 
 

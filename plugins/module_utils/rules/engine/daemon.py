@@ -24,6 +24,14 @@ NO_ANSWER = (
 NO_LIBRARY = r"load library failed: (?:libnvidia-ml|libcuda)\.so[^\n]*"
 # What a daemon says that has no driver, toolkit or runtime in its own world.
 BLIND = rf"(?:{NO_GPU_DRIVER}|{NO_RUNTIME}|{NO_LIBRARY}|nvidia-container-cli: initialization error|{NO_PROGRAM})[^\n]*"
+TWO_DAEMONS = {
+    "cause": (
+        "GPU containers start with sudo docker and not for the user: the user's client talks to another daemon than root's, Docker Desktop "
+        "(docker context desktop-linux) "
+        "or a rootless one, which reads ~/.config/docker/daemon.json."
+    ),
+    "decided_by": "docker context ls; docker info --format '{{.OperatingSystem}} {{.SecurityOptions}}'; echo $DOCKER_HOST",
+}
 FLAGS = r"the following directives (?:are|don't)[^\n]*"
 # dockerd names the file in each complaint about it.
 CONFIG_WORDS = r"unable to configure the Docker daemon with file (?P<file>\S+): (?P<why>[^\n]+)"
@@ -33,6 +41,43 @@ def without_docker(facts: Facts, wanted: Wanted) -> bool:
     """Docker's rules do not apply: another engine is pinned, or nothing is pinned and there is none."""
     pinned = wanted.pin("container_engine")
     return pinned != "docker" if pinned else facts.bundle.absent("docker_info")
+
+
+@rule(
+    "engine.config_is_readable",
+    layer=ENGINE,
+    probes=("docker_daemon_json", "docker_service", "journal"),
+    symptom="'Job for docker.service failed', and in its journal: 'unable to configure the Docker daemon with file /etc/docker/daemon.json: …'.",
+    cause="/etc/docker/daemon.json is no valid JSON, has a key that dockerd does not know, or repeats what is also given as a flag.",
+    fix=(
+        "Correct the line (python3 -m json.tool /etc/docker/daemon.json; dockerd --validate), or remove the option from one of the two places "
+        "(systemctl cat docker: "
+        "--add-runtime, -H, --default-runtime in ExecStart or a drop-in); then systemctl daemon-reload and systemctl restart docker."
+    ),
+    verify="dockerd --validate --config-file=/etc/docker/daemon.json says configuration OK; systemctl is-active docker",
+    source="dockerd(8); NVIDIA/nvidia-docker #712, #749, #761, #787; NVIDIA/k8s-device-plugin #53",
+)
+def config_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
+    """The daemon can read its configuration"""
+    if without_docker(facts, wanted):
+        return not_applicable(NO_DOCKER)
+    said, flags = facts.engine_said(CONFIG_WORDS), facts.engine_said(FLAGS)
+    if said or flags:
+        return _refused(said[1]["why"] if said else quote(flags) if flags else "")
+    text = facts.bundle.text("docker_daemon_json")
+    fault = daemon_json_fault(text, facts.bundle.complete("docker_daemon_json")) if text and text.strip() else None
+    if fault:
+        return failed("valid JSON", fault, cause=f"/etc/docker/daemon.json is not valid JSON ({fault}), so that dockerd does not start with it.")
+    both = re.search(r"--add-runtime[= ](\S+)", facts.bundle.text("docker_service") or "")
+    if both and "runtimes" in (facts.docker_config or {}):
+        return _refused(f"runtimes: from flag --add-runtime {both.group(1)} and from daemon.json")
+    return passed("daemon.json") if text or facts.bundle.absent("docker_daemon_json") else unknown()
+
+
+def _refused(why: str) -> Outcome:
+    flags = "directive" in why or "flag" in why
+    what = "gives an option both as a flag and in the configuration file" if flags else "cannot be read"
+    return failed("a configuration that dockerd takes", why, cause=f"dockerd does not start: /etc/docker/daemon.json {what}: {why}.")
 
 
 @rule(
@@ -86,43 +131,6 @@ def _silent(said: str, service: str) -> Outcome:
 
 
 @rule(
-    "engine.config_is_readable",
-    layer=ENGINE,
-    probes=("docker_daemon_json", "docker_service", "journal"),
-    symptom="'Job for docker.service failed', and in its journal: 'unable to configure the Docker daemon with file /etc/docker/daemon.json: …'.",
-    cause="/etc/docker/daemon.json is no valid JSON, has a key that dockerd does not know, or repeats what is also given as a flag.",
-    fix=(
-        "Correct the line (python3 -m json.tool /etc/docker/daemon.json; dockerd --validate), or remove the option from one of the two places "
-        "(systemctl cat docker: "
-        "--add-runtime, -H, --default-runtime in ExecStart or a drop-in); then systemctl daemon-reload and systemctl restart docker."
-    ),
-    verify="dockerd --validate --config-file=/etc/docker/daemon.json says configuration OK; systemctl is-active docker",
-    source="dockerd(8); NVIDIA/nvidia-docker #712, #749, #761, #787; NVIDIA/k8s-device-plugin #53",
-)
-def config_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
-    """The daemon can read its configuration"""
-    if without_docker(facts, wanted):
-        return not_applicable(NO_DOCKER)
-    said, flags = facts.engine_said(CONFIG_WORDS), facts.engine_said(FLAGS)
-    if said or flags:
-        return _refused(said[1]["why"] if said else quote(flags) if flags else "")
-    text = facts.bundle.text("docker_daemon_json")
-    fault = daemon_json_fault(text, facts.bundle.complete("docker_daemon_json")) if text and text.strip() else None
-    if fault:
-        return failed("valid JSON", fault, cause=f"/etc/docker/daemon.json is not valid JSON ({fault}), so that dockerd does not start with it.")
-    both = re.search(r"--add-runtime[= ](\S+)", facts.bundle.text("docker_service") or "")
-    if both and "runtimes" in (facts.docker_config or {}):
-        return _refused(f"runtimes: from flag --add-runtime {both.group(1)} and from daemon.json")
-    return passed("daemon.json") if text or facts.bundle.absent("docker_daemon_json") else unknown()
-
-
-def _refused(why: str) -> Outcome:
-    flags = "directive" in why or "flag" in why
-    what = "gives an option both as a flag and in the configuration file" if flags else "cannot be read"
-    return failed("a configuration that dockerd takes", why, cause=f"dockerd does not start: /etc/docker/daemon.json {what}: {why}.")
-
-
-@rule(
     "engine.daemon_is_the_hosts",
     layer=ENGINE,
     probes=("docker_context", "docker_info", "snap_list", "docker_host"),
@@ -150,6 +158,8 @@ def daemon_is_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
         return failed("the host's own Docker daemon", stranger, cause=cause)
     if stranger:
         return unknown(f"{stranger}, and no container says whether it serves GPUs")
+    if said and _root_is_served(facts) and not facts.rootless:
+        return failed("the host's own Docker daemon", quote(said), **TWO_DAEMONS)
     library = facts.said(NO_LIBRARY, lambda source: source.startswith("run "))
     if library and _host_is_well(facts) and not facts.engine_said(r"nvidia-container-cli\.real") and not on_wsl(facts):
         return failed(
@@ -166,15 +176,21 @@ def daemon_is_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
     return passed(str(facts.docker_info.get("OperatingSystem", "docker info"))) if facts.docker_info else unknown()
 
 
+def _root_is_served(facts: Facts) -> bool:
+    """The same is served to root: then the user's client talks to another daemon."""
+    return any(run.get("engine") == "docker" and run.get("user") == "root" and run.get("rc") == 0 for run in facts.runs)
+
+
 def _stranger(facts: Facts) -> str | None:
     """What says that the daemon which answers is not the host's own; under WSL Docker Desktop is the usual and right one."""
     info, context = facts.docker_info or {}, facts.bundle.text("docker_context") or ""
-    where = f"{info.get('OperatingSystem')} {info.get('Name')} {facts.bundle.text('docker_host')}"
+    stated = " ".join(f"{name} {value}" for name, value in facts.bundle.stated.items() if "docker" in name).lower()
+    where = f"{info.get('OperatingSystem')} {info.get('Name')} {facts.bundle.text('docker_host')} {stated}"
     active = re.search(r"^\s*(desktop-linux)\s*(?:\*|$)|\"Name\": ?\"(desktop-linux)\"", context, re.M)
-    if not on_wsl(facts) and (active or re.search(r"Docker Desktop|docker-desktop|\.docker/desktop", where)):
+    if not on_wsl(facts) and (active or re.search(r"docker[ -]desktop|\.docker/desktop", where, re.IGNORECASE)):
         return "Docker Desktop (docker context desktop-linux), whose virtual machine has no NVIDIA driver"
     snap = re.search(r"^docker\s+\S+", facts.bundle.text("snap_list") or "", re.M)
-    if str(info.get("DockerRootDir", "")).startswith("/var/snap/docker") or snap or facts.engine_said(r"/(?:var/)?snap/docker/"):
+    if str(info.get("DockerRootDir", "")).startswith("/var/snap/docker") or snap or re.search(r"\bsnap\b", stated) or facts.engine_said(r"/snap/docker/"):
         return "Docker from the snap, which is confined and sees neither the host's driver nor its container toolkit nor /etc/docker/daemon.json"
     return None
 

@@ -49,66 +49,6 @@ def in_kubernetes(facts: Facts) -> bool:
 
 
 @rule(
-    "engine.cri_has_nvidia_handler",
-    layer=ENGINE,
-    probes=("pod_events", "containerd_config", "kubelet_log"),
-    symptom="Pods stay in ContainerCreating: 'failed to get sandbox runtime: no runtime for \"nvidia\" is configured'.",
-    cause="A RuntimeClass names the handler nvidia, and the containerd (or CRI-O) that the kubelet uses has none in its configuration.",
-    fix=CONFIGURE,
-    verify="crictl info | grep -A3 nvidia, or containerd config dump | grep nvidia, names the runtime; the pod starts.",
-    source="NVIDIA/k8s-device-plugin #479; NVIDIA/gpu-operator #473; k3s-io/k3s #4391; NVIDIA/nvidia-container-toolkit #982",
-)
-def cri_has_nvidia_handler(facts: Facts, wanted: Wanted) -> Outcome:
-    """The kubelet's engine has the runtime handler nvidia"""
-    said, config = facts.engine_said(NO_HANDLER), facts.containerd_config
-    if not said and not in_kubernetes(facts):
-        return not_applicable("nothing here speaks of Kubernetes")
-    if said:
-        handler = next(filter(None, said[1].groups()), "nvidia")
-        engine = "CRI-O" if said[1]["crio"] else "containerd"
-        has_it = bool(config and handler in config.runtimes)
-        seen = "the file that was seen has it, so that it was not restarted since or reads another file" if has_it else "none is configured"
-        cause = (
-            f"The {engine} that the kubelet uses has no runtime handler {handler} in its CRI configuration, which the RuntimeClass names: {seen} "
-            f"({quote(said)})."
-        )
-        remedy = CONFIGURE.replace("containerd", "crio") if said[1]["crio"] else CONFIGURE
-        return failed(f"runtime handler {handler}", quote(said), cause=cause, remedy=f"{remedy}.{config_file(facts)}")
-    return passed(", ".join(sorted(config.runtimes))) if config and "nvidia" in config.runtimes else unknown()
-
-
-@rule(
-    "engine.cri_default_runtime",
-    layer=ENGINE,
-    probes=("containerd_config", "docker_info", "pod_events"),
-    symptom="Pods and containers that ask for no GPU fail in NVIDIA's hook or runtime, after the GPU operator or the toolkit was removed.",
-    cause="default_runtime_name (Docker: default-runtime) is still nvidia, an orphan of what was uninstalled.",
-    fix='Reset default_runtime_name to "runc" and remove the nvidia section (Docker: default-runtime in daemon.json), then restart containerd or docker.',
-    verify="crictl info | grep defaultRuntimeName says runc; a pod without GPU starts.",
-    source="NVIDIA/gpu-operator #188",
-)
-def cri_default_runtime(facts: Facts, wanted: Wanted) -> Outcome:
-    """No removed toolkit is still the default runtime"""
-    config, docker = facts.containerd_config, (facts.docker_info or {}).get("DefaultRuntime")
-    default = (config.default_runtime if config else None) or docker or (facts.docker_config or {}).get("default-runtime")
-    if default is None:
-        return unknown() if in_kubernetes(facts) else not_applicable("no default runtime was seen")
-    if "nvidia" not in default:
-        return passed(f"default runtime {default}")
-    said = facts.engine_said(HOOK_FAILS)
-    gone = facts.toolkit_absent or re.search(REMOVED, str(facts.bundle.stated.get("helm_gpu_operator", "")))
-    if said and gone:
-        file = "containerd's default_runtime_name" if config and config.default_runtime else "Docker's default-runtime"
-        cause = (
-            f"{file} is still {default}, left behind when the GPU operator or the container toolkit was uninstalled, so that every container goes "
-            f"through NVIDIA's orphaned runtime: {quote(said)}."
-        )
-        remedy = f'Reset default_runtime_name to "runc" (Docker: remove default-runtime), remove the nvidia runtime and restart the engine.{config_file(facts)}'
-        return failed("default runtime runc", default, cause=cause, remedy=remedy)
-    return passed(f"default runtime {default}")
-
-
-@rule(
     "engine.cri_config_taken",
     layer=ENGINE,
     probes=("containerd_config", "containerd_version", "kubelet_log"),
@@ -158,6 +98,67 @@ def _config_fault(facts: Facts) -> str | None:
     if config.version and config.version >= 3 and config.plugin_versions == {2}:
         return f'version = {config.version} with the plugin name "io.containerd.grpc.v1.cri" of version 2'
     return None
+
+
+@rule(
+    "engine.cri_has_nvidia_handler",
+    layer=ENGINE,
+    probes=("pod_events", "containerd_config", "kubelet_log"),
+    symptom="Pods stay in ContainerCreating: 'failed to get sandbox runtime: no runtime for \"nvidia\" is configured'.",
+    cause="A RuntimeClass names the handler nvidia, and the containerd (or CRI-O) that the kubelet uses has none in its configuration.",
+    fix=CONFIGURE,
+    verify="crictl info | grep -A3 nvidia, or containerd config dump | grep nvidia, names the runtime; the pod starts.",
+    source="NVIDIA/k8s-device-plugin #479; NVIDIA/gpu-operator #473; k3s-io/k3s #4391; NVIDIA/nvidia-container-toolkit #982",
+)
+def cri_has_nvidia_handler(facts: Facts, wanted: Wanted) -> Outcome:
+    """The kubelet's engine has the runtime handler nvidia"""
+    said, config = facts.engine_said(NO_HANDLER), facts.containerd_config
+    if not said and not in_kubernetes(facts):
+        return not_applicable("nothing here speaks of Kubernetes")
+    if said:
+        handler = next(filter(None, said[1].groups()), "nvidia")
+        engine = "CRI-O" if said[1]["crio"] else "containerd"
+        has_it = bool(config and handler in config.runtimes)
+        seen = "the file that was seen has it, so that it was not restarted since or reads another file" if has_it else "none is configured"
+        cause = (
+            f"The {engine} that the kubelet uses has no runtime handler {handler} in its CRI configuration, which the RuntimeClass names: {seen} "
+            f"({quote(said)})."
+        )
+        remedy = CONFIGURE.replace("containerd", "crio") if said[1]["crio"] else CONFIGURE
+        return failed(f"runtime handler {handler}", quote(said), cause=cause, remedy=f"{remedy}.{config_file(facts)}")
+    return passed(", ".join(sorted(config.runtimes))) if config and "nvidia" in config.runtimes else unknown()
+
+
+@rule(
+    "engine.cri_default_runtime",
+    layer=ENGINE,
+    probes=("containerd_config", "docker_info", "pod_events"),
+    symptom="Pods and containers that ask for no GPU fail in NVIDIA's hook or runtime, after the GPU operator or the toolkit was removed.",
+    cause="default_runtime_name (Docker: default-runtime) is still nvidia, an orphan of what was uninstalled.",
+    fix='Reset default_runtime_name to "runc" and remove the nvidia section (Docker: default-runtime in daemon.json), then restart containerd or docker.',
+    verify="crictl info | grep defaultRuntimeName says runc; a pod without GPU starts.",
+    source="NVIDIA/gpu-operator #188",
+)
+def cri_default_runtime(facts: Facts, wanted: Wanted) -> Outcome:
+    """No removed toolkit is still the default runtime"""
+    config, docker = facts.containerd_config, (facts.docker_info or {}).get("DefaultRuntime")
+    default = (config.default_runtime if config else None) or docker or (facts.docker_config or {}).get("default-runtime")
+    if default is None:
+        return unknown() if in_kubernetes(facts) else not_applicable("no default runtime was seen")
+    if "nvidia" not in default:
+        return passed(f"default runtime {default}")
+    said = facts.engine_said(HOOK_FAILS)
+    gone = facts.toolkit_absent or re.search(REMOVED, str(facts.bundle.stated.get("helm_gpu_operator", "")))
+    asked = any(run.get("request") not in (None, "none") for run in facts.runs)
+    if said and gone and not asked:
+        file = "containerd's default_runtime_name" if config and config.default_runtime else "Docker's default-runtime"
+        cause = (
+            f"{file} is still {default}, left behind when the GPU operator or the container toolkit was uninstalled, so that every container goes "
+            f"through NVIDIA's orphaned runtime: {quote(said)}."
+        )
+        remedy = f'Reset default_runtime_name to "runc" (Docker: remove default-runtime), remove the nvidia runtime and restart the engine.{config_file(facts)}'
+        return failed("default runtime runc", default, cause=cause, remedy=remedy)
+    return passed(f"default runtime {default}")
 
 
 @rule(
