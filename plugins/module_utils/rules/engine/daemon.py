@@ -46,7 +46,7 @@ def without_docker(facts: Facts, wanted: Wanted) -> bool:
 @rule(
     "engine.config_is_readable",
     layer=ENGINE,
-    probes=("docker_daemon_json", "docker_service", "journal"),
+    probes=("docker_daemon_json", "docker_service"),
     symptom="'Job for docker.service failed', and in its journal: 'unable to configure the Docker daemon with file /etc/docker/daemon.json: …'.",
     cause="/etc/docker/daemon.json is no valid JSON, has a key that dockerd does not know, or repeats what is also given as a flag.",
     fix=(

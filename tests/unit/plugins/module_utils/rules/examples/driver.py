@@ -39,6 +39,9 @@ PASSING = {
     "driver.vgpu_licence": LICENCE,
     "driver.windows_driver_serves_wsl": WSL,
     "driver.one_installation": LIBRARIES,
+    "driver.works_where_another_did": stated(jobs_on_driver_550_163_01="fine"),
+    "driver.vgpu_guest_driver": stated(driver_installer="NVIDIA-Linux-x86_64-535.54.03-grid.run"),
+    "driver.vgpu_versions": log("nvidia-vgpu-mgr[9]: notice: vmiop_log: ######## Guest NVIDIA Driver Information: ########"),
 }
 
 FAILING = {

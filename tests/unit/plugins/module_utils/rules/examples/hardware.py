@@ -36,7 +36,5 @@ FAILING = {
     "hardware.gpu_error": log("[ 9.0] NVRM: Xid (PCI:0000:17:00): 62, pid=9, 0000(0000) 00000000 00000000"),
     "hardware.gpu_in_error_state": text("nvidia_smi_query", "0, NVIDIA A10", "0, [Unknown Error]"),
     "hardware.gpu_initialises": log("[ 9.0] NVRM: GPU 0000:ca:00.0: RmInitAdapter failed! (0x24:0x72:1568)"),
-    "hardware.inforom": text(
-        "nvidia_smi", "+-----------------------------------------+------------------------+", "WARNING: infoROM is corrupted at gpu 0000:17:00.0\n+--"
-    ),
+    "hardware.inforom": text("nvidia_smi", "+----------------------+", "+----------------------+\nWARNING: infoROM is corrupted at gpu 0000:17:00.0"),
 }
