@@ -91,5 +91,5 @@ class ContainerToolkitFacts(EngineFacts):
     def host_driver_version(self) -> str | None:
         """The driver's version on the host: of the loaded module, of its user space, as stated, or in the names of its libraries."""
         stated = self.bundle.stated.get("driver_version")
-        named = re.search(r"\.so\." + nvidia.VERSION, str(self.bundle.stated.get("ls_driver_libs", "")))
-        return self.loaded_module_version or self.library_version or (str(stated) if stated else None) or (named.group(1) if named else None)
+        named = self.host_library_versions or re.findall(r"\.so\." + nvidia.VERSION, str(self.bundle.stated.get("ls_driver_libs", "")))
+        return self.loaded_module_version or self.library_version or (str(stated) if stated else None) or (named[0] if len(named) == 1 else None)

@@ -12,6 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base im
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.driver import DriverFacts
 
 # What daemons and their clients say; a run's words stand in `messages`.
+DRIVER_TOOLS = ("nvidia_smi", "cuda_probe")
 DAEMON_WORDS = ("docker_info", "docker_version", "docker_service", "docker_log", "containerd_log", "journal", "podman_info")
 
 
@@ -62,9 +63,9 @@ class EngineFacts(DriverFacts):
 
     @fact
     def engine_messages(self) -> tuple[Message, ...]:
-        """What containers, tools and the daemons themselves said."""
-        spoken = ((name, self.bundle.output(name) or "") for name in DAEMON_WORDS)
-        return (*(self.messages or ()), *(Message(name, text) for name, text in spoken if text and not text.lstrip().startswith("{")))
+        """What containers, their tools and the daemons said in words: no JSON, as a container that started prints it, and not the driver's own tools."""
+        spoken = (*(self.messages or ()), *(Message(name, self.bundle.output(name) or "") for name in DAEMON_WORDS))
+        return tuple(message for message in spoken if message.text and message.text.lstrip()[:1] != "{" and not message.source.startswith(DRIVER_TOOLS))
 
     def engine_said(self, pattern: str) -> tuple[Message, re.Match[str]] | None:
         """The first message, of containers, tools or daemons, that has the pattern, and where."""
