@@ -27,6 +27,10 @@ CONFIG = (
     r"|no corresponding runtime configured in `?containerd\.runtimes`?[^\n]*|invalid plugin key URI[^\n]*"
 )
 NO_CRI = r"unknown service runtime\.v1(?:alpha2)?\.RuntimeService"
+# k8s-device-plugin, without and with its advice.
+NO_NVML = (
+    r"could not load NVML library[^\n]*|Incompatible (?:platform|strategy) detected|did you configure the NVIDIA Container Toolkit|Detected non-NVML platform"
+)
 CGROUP_DRIVER = r"expected cgroupsPath to be of format \\?\"slice:prefix:name\\?\"[^\n]*"
 HOOK_FAILS = (
     r"nvidia-container-cli(?:\.real)?: [^\n]*|/usr/local/nvidia/toolkit/nvidia-container-runtime[^\n]*no such file[^\n]*"
@@ -127,6 +131,38 @@ def cri_has_nvidia_handler(facts: Facts, wanted: Wanted) -> Outcome:
         remedy = CONFIGURE.replace("containerd", "crio") if said[1]["crio"] else CONFIGURE
         return failed(f"runtime handler {handler}", quote(said), cause=cause, remedy=f"{remedy}.{config_file(facts)}")
     return passed(", ".join(sorted(config.runtimes))) if config and "nvidia" in config.runtimes else unknown()
+
+
+@rule(
+    "engine.device_plugin_runtime",
+    layer=ENGINE,
+    probes=("device_plugin_log", "containerd_config", "docker_info"),
+    symptom=(
+        "The device plugin finds no NVML ('Incompatible platform detected', 'could not load NVML library: libnvidia-ml.so.1') on a node whose nvidia-smi works."
+    ),
+    cause="The device plugin's pod runs in runc: nvidia is not the engine's default runtime, and the pod names no RuntimeClass nvidia.",
+    fix=(
+        "Give the device plugin runtimeClassName: nvidia (helm --set runtimeClassName=nvidia), or make nvidia the default: nvidia-ctk runtime configure "
+        "--runtime=containerd --set-as-default, then: systemctl restart containerd"
+    ),
+    verify="kubectl describe node shows nvidia.com/gpu under Allocatable.",
+    source="NVIDIA/k8s-device-plugin README, prerequisites; containerd/containerd #3843; NVIDIA/nvidia-docker #1468",
+)
+def device_plugin_runtime(facts: Facts, wanted: Wanted) -> Outcome:
+    """The device plugin gets the driver's libraries from its runtime"""
+    if not facts.bundle.looked("device_plugin_log"):
+        return not_applicable("no log of the device plugin")
+    said = facts.said(NO_NVML, lambda source: source == "device_plugin_log")
+    if not said:
+        return passed("the device plugin finds NVML")
+    config = facts.containerd_config
+    default = (config.default_runtime if config else None) or (facts.docker_info or {}).get("DefaultRuntime")
+    without = config is not None and bool(config.runtimes) and "nvidia" not in config.runtimes
+    if not without and (default is None or "nvidia" in default):
+        return unknown("the device plugin finds no NVML, and the runtime in which it runs was not seen")
+    has = "containerd's configuration has no runtime nvidia" if without else f"the default runtime is {default}, and the pod names no RuntimeClass nvidia"
+    cause = f"The device plugin does not get the driver's libraries, since it does not run in NVIDIA's runtime: {has} ({quote(said)})."
+    return failed("the runtime nvidia for the device plugin", f"default runtime {default}", cause=cause, confidence="medium")
 
 
 @rule(

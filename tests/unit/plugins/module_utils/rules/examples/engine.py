@@ -28,6 +28,7 @@ def says(text):
 PASSING = {
     "engine.gpu_hook_taken_up": ran(rc=0),
     "engine.cri_has_nvidia_handler": containerd(),
+    "engine.device_plugin_runtime": form("device_plugin_log", stdout="Registered device plugin for 'nvidia.com/gpu' with Kubelet", rc=0),
     "engine.cri_config_taken": containerd(),
     "engine.cri_cgroup_driver": containerd(),
 }
@@ -51,6 +52,10 @@ FAILING = {
     "engine.release_serves_request": ran("unknown flag: --gpus"),
     "engine.low_level_runtime_fits": ran("OCI runtime create failed: this version of runc doesn't work on cgroups v2: unknown"),
     "engine.cri_has_nvidia_handler": says('Failed to create pod sandbox: failed to get sandbox runtime: no runtime for "nvidia" is configured'),
+    "engine.device_plugin_runtime": both(
+        containerd(),
+        form("device_plugin_log", stdout="Incompatible platform detected\nIf this is a GPU node, did you configure the NVIDIA Container Toolkit?", rc=0),
+    ),
     "engine.cri_default_runtime": both(
         containerd('"runc"', '"nvidia"'),
         says("RunContainerError: /usr/local/nvidia/toolkit/nvidia-container-runtime: no such file or directory"),
