@@ -41,6 +41,12 @@ SEPARATOR = r"[ \t]*[=:](?!(?:all|amd64|any|arm64|i386)(?:\s|$))"
 # Up to the last @ of the word, since a password may hold @ and /; what follows a digest's @ is no host.
 UP_TO_HOST = r"[^\s\"]{0,1024}@(?!sha\d+:)"
 SECRETS = (
+    # what needs no name to be known as a secret: tokens of forges, registries, clouds and model hubs, JSON web tokens
+    (re.compile(r"(?<![\w-])(?:gh[oprsu]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|dckr_pat_[\w-]{16,}|hf_\w{16,}|nvapi-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
+     r"|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)"), REDACTED),
+    # Kubernetes: an environment variable's name and value, a kubeconfig's key, a registry's credentials
+    (re.compile(r"(?i)(\bname[\"']?\s*:\s*[\"']?" + TELLING_NAME + r"[\"']?\s*,?\s*[\"']?value[\"']?\s*:\s*)(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"',}]+)"), r"\1" + REDACTED),
+    (re.compile(r"(?i)((?:client-key-data|dockerconfigjson|dockercfg)\\*[\"']?\s*:\s*\\*[\"']?)[\w+/=-]{8,}"), r"\1" + REDACTED),
     # user:password@, token@ in a URL, as JSON writes its slashes too
     (re.compile(r"(:\\*/\\*/)(?:[^\s/@:\"]{0,256}:" + UP_TO_HOST + r"|(?:[^\s/@\"]{0,1024}@)+)"), r"\1" + REDACTED + "@"),
     # user:password@host without a scheme; crashkernel=auto:256M@16M is none
@@ -249,6 +255,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
         "kernel driver engine container_toolkit",
         command("dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n"),
     ),
+    ("rpm_qa", "kernel driver engine container_toolkit", command("rpm", "-qa")),
     ("boot_kernels", "kernel", listing("/boot/vmlinuz-*")),
     ("linux_headers", "kernel", listing("/lib/modules/*/build")),
     ("default_boot_kernel", "kernel", file("/boot/grub/grub.cfg")),
@@ -256,8 +263,8 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("reboot_required", "kernel", file("/var/run/reboot-required")),
     ("proc_driver_nvidia_version", "driver device_nodes container_toolkit", file("{procfs}/driver/nvidia/version")),
     ("proc_driver_nvidia_gpus", "hardware driver device_nodes", files("{procfs}/driver/nvidia/gpus/*/information")),
-    ("nvidia_smi", "hardware driver", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
-    ("nvidia_smi_list", "hardware driver device_nodes", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
+    ("nvidia_smi", "hardware driver engine container_toolkit", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
+    ("nvidia_smi_list", "hardware driver container_toolkit", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_query", "hardware driver", command("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_q", "hardware driver", command("nvidia-smi", "-q", limit_s=SMI_LIMIT_S)),
     (
@@ -276,17 +283,20 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("cuda_probe", "hardware driver container cuda", cuda_probe),
     ("ls_dev_nvidia", "driver device_nodes container_toolkit policy container", listing("/dev/nvidia[0-9]*", "/dev/nvidiactl", "/dev/nvidia-*")),
     ("ls_dev_nvidia_caps", "device_nodes", listing("/dev/nvidia-caps/*")),
-    ("proc_devices", "driver device_nodes policy", file("{procfs}/devices")),
-    ("nvidia_ctk_version", "container_toolkit policy", command("nvidia-ctk", "--version")),
+    ("proc_devices", "driver device_nodes container_toolkit policy", file("{procfs}/devices")),
+    ("nvidia_ctk_version", "engine container_toolkit policy", command("nvidia-ctk", "--version")),
     ("toolkit_config", "container_toolkit policy", file("/etc/nvidia-container-runtime/config.toml")),
     ("cdi_specs", "container_toolkit", files("/etc/cdi/*.json", "/etc/cdi/*.yaml", "/var/run/cdi/*.json", "/var/run/cdi/*.yaml")),
     ("cdi_refresh_service", "container_toolkit", service("nvidia-cdi-refresh")),
-    ("docker_version", "engine container cuda", command("docker", "version", "--format", "{{json .}}")),
-    ("docker_info", "engine policy container", command("docker", "info", "--format", "{{json .}}")),
-    ("docker_daemon_json", "engine policy", file("/etc/docker/daemon.json")),
+    ("docker_version", "engine container_toolkit container cuda", command("docker", "version", "--format", "{{json .}}")),
+    ("docker_info", "engine container_toolkit policy container", command("docker", "info", "--format", "{{json .}}")),
+    ("docker_daemon_json", "engine container_toolkit policy", file("/etc/docker/daemon.json")),
     ("docker_service", "engine", service("docker")),
-    ("podman_version", "engine", command("podman", "--version")),
-    ("containerd_version", "engine", command("containerd", "--version")),
+    ("docker_context", "engine", command("docker", "context", "show")),
+    ("snap_list", "engine", command("snap", "list", "docker")),
+    ("podman_version", "engine container_toolkit", command("podman", "--version")),
+    ("containerd_version", "engine container_toolkit", command("containerd", "--version")),
+    ("containerd_config", "engine", file("/etc/containerd/config.toml")),
     ("runc_version", "engine", command("runc", "--version")),
     ("cgroup_fstype", "policy", command("stat", "-f", "-c", "%T", "/sys/fs/cgroup")),
     ("getenforce", "policy", command("getenforce")),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Callable, Generic, Mapping, NamedTuple, TypeVar, overload
+from typing import Any, Callable, Generic, Iterable, Mapping, NamedTuple, TypeVar, overload
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
 
@@ -44,6 +44,12 @@ class Message(NamedTuple):
 
     source: str
     text: str
+
+
+def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
+    """The first message that has the pattern, and where; case does not matter."""
+    found = ((message, _compiled(pattern).search(message.text)) for message in messages)
+    return next(((message, match) for message, match in found if match), None)
 
 
 class fact(Generic[T]):  # noqa: N801 - used like `property`
@@ -94,10 +100,7 @@ class Base:
 
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
-        for message in self.messages or ():
-            if sources(message.source) and (match := compiled(pattern).search(message.text)):
-                return message, match
-        return None
+        return first_with(pattern, (message for message in self.messages or () if sources(message.source)))
 
     def need(self, name: str) -> str:
         """A probe's text; raises where there is none, which makes the fact that asks for it unknown."""

@@ -178,6 +178,11 @@ FORMS = [
     "curl --token {} https://x",
     "_auth={}",
     "aws_secret_access_key = {}",
+    "- name: DB_PASSWORD\n  value: {}",
+    '- name: "API_KEY"\n  value: "{}"',
+    '{{"name":"HF_TOKEN","value":"{}"}}',
+    "client-key-data: {}",
+    '".dockerconfigjson": "{}"',
     "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
 ]
 
@@ -188,6 +193,24 @@ def test_a_secret_never_leaves_the_node(form, secret):
     cut = probe.redact({"stdout": form.format(secret), "list": [form.format(secret)]})
     assert secret not in json.dumps(cut)
     assert probe.REDACTED in cut["stdout"]
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "ghp_" + "a1B2" * 9,
+        "github_pat_" + "a1B2" * 9,
+        "glpat-" + "a1B2" * 5,
+        "dckr_pat_" + "a1-B" * 6,
+        "hf_" + "aBcD" * 8,
+        "nvapi-" + "a1-B" * 12,
+        "xoxb-1234-" + "a1B2" * 5,
+        "AKIA" + "A1B2" * 4,
+        "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
+    ],
+)
+def test_a_token_that_is_known_by_its_form_is_cut_wherever_it_stands(token):
+    assert token not in probe.redact(f"pulled with {token} from /x/{token}?k={token}")
 
 
 @given(number=st.integers(min_value=10**7, max_value=10**12))
