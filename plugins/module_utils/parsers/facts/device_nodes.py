@@ -14,7 +14,7 @@ class DeviceNodeFacts(Base):
     @fact
     def device_nodes(self) -> dict[str, linux.DeviceNode]:
         """NVIDIA's nodes below /dev, by path."""
-        return {} if self.bundle.absent("ls_dev_nvidia") else linux.device_nodes(self.need("ls_dev_nvidia"))
+        return {} if self.bundle.absent("ls_dev_nvidia") else linux.device_nodes(self.need("ls_dev_nvidia")) or self.known(None)
 
     @fact
     def majors(self) -> dict[str, int]:
