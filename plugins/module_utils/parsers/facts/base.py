@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Callable, Generic, Mapping, NamedTuple, TypeVar, overload
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
 
 T = TypeVar("T")
@@ -31,12 +31,6 @@ SPOKEN = (
 
 # What a parser may raise on a text that is not its tool's.
 NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-
-
-@lru_cache(maxsize=None)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled once: re's own cache is smaller than the number of all rules' patterns."""
-    return re.compile(pattern, re.IGNORECASE)
 
 
 class Message(NamedTuple):
@@ -92,10 +86,18 @@ class Base:
             spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
         return tuple(spoken)
 
+    @fact
+    def spoken(self) -> str:
+        """All messages in lower case."""
+        return "\n".join(message.text for message in self.known(self.messages)).lower()
+
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
+        prepared = needles.prepare(pattern)
+        if not needles.may_match(prepared, self.spoken or ""):
+            return None
         for message in self.messages or ():
-            if sources(message.source) and (match := _compiled(pattern).search(message.text)):
+            if sources(message.source) and (match := prepared.pattern.search(message.text)):
                 return message, match
         return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge import driver_branches
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, nvidia_smi, nvrm, xid
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, needles, nvidia_smi, nvrm, xid
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
 
 # Probes that hold lines of the kernel log, and services' lines between them.
@@ -86,6 +86,6 @@ class HardwareFacts(Base):
 
     def told(self, pattern: str) -> re.Match[str] | None:
         """Where the module's sentences or the host's tools say something; case does not matter."""
-        found = re.search(pattern, self.nvrm or "", re.IGNORECASE)
+        found = needles.search(pattern, self.nvrm or "")
         said = None if found else self.said(pattern, lambda source: not source.startswith(INSIDE))
         return found or (said[1] if said else None)
