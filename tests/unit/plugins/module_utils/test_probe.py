@@ -178,6 +178,11 @@ FORMS = [
     "curl --token {} https://x",
     "_auth={}",
     "aws_secret_access_key = {}",
+    "- name: DB_PASSWORD\n  value: {}",
+    '- name: "API_KEY"\n  value: "{}"',
+    '{{"name":"HF_TOKEN","value":"{}"}}',
+    "client-key-data: {}",
+    '".dockerconfigjson": "{}"',
     "-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n-----END OPENSSH PRIVATE KEY-----",
 ]
 
@@ -188,6 +193,24 @@ def test_a_secret_never_leaves_the_node(form, secret):
     cut = probe.redact({"stdout": form.format(secret), "list": [form.format(secret)]})
     assert secret not in json.dumps(cut)
     assert probe.REDACTED in cut["stdout"]
+
+
+@pytest.mark.parametrize(
+    "token",
+    [
+        "ghp_" + "a1B2" * 9,
+        "github_pat_" + "a1B2" * 9,
+        "glpat-" + "a1B2" * 5,
+        "dckr_pat_" + "a1-B" * 6,
+        "hf_" + "aBcD" * 8,
+        "nvapi-" + "a1-B" * 12,
+        "xoxb-1234-" + "a1B2" * 5,
+        "AKIA" + "A1B2" * 4,
+        "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
+    ],
+)
+def test_a_token_that_is_known_by_its_form_is_cut_wherever_it_stands(token):
+    assert token not in probe.redact(f"pulled with {token} from /x/{token}?k={token}")
 
 
 @given(number=st.integers(min_value=10**7, max_value=10**12))
@@ -261,6 +284,11 @@ def test_what_is_no_secret_stays(text):
 def test_cutting_secrets_keeps_json_readable():
     text = '{"auths": {"r": {"auth": "abcdef", "password": "p\\"q"}}, "runtimes": {"nvidia": {"path": "x"}}}'
     assert json.loads(probe.redact(text))["runtimes"] == {"nvidia": {"path": "x"}}
+
+
+def test_cutting_a_containers_environment_keeps_json_readable():
+    text = '{"env": [{"name": "HF_TOKEN", "value": "a b"}, {"name": "HOME", "value": "/root"}]}'
+    assert json.loads(probe.redact(text))["env"] == [{"name": "HF_TOKEN", "value": probe.REDACTED}, {"name": "HOME", "value": "/root"}]
 
 
 def test_cutting_secrets_keeps_toml_readable():
