@@ -39,7 +39,7 @@ def compare(good: Mapping[str, Any], bad: Mapping[str, Any], names: tuple[str, s
     rows = [row for subject in SUBJECTS for row in _differences(subject, *both)]
     rows.sort(key=lambda row: (not row.versions, list(LAYERS).index(row.layer)))
     verdicts = judge(good), judge(bad)
-    unseen = sorted({row.subject for row in rows if NOT_SEEN in (row.good, row.bad)})
+    unseen = [*_layers_unseen(*both), *sorted({row.subject for row in rows if NOT_SEEN in (row.good, row.bad)})]
     differing = [row for row in rows if NOT_SEEN not in (row.good, row.bad)]
     return {
         "schema": SCHEMA,
@@ -51,6 +51,12 @@ def compare(good: Mapping[str, Any], bad: Mapping[str, Any], names: tuple[str, s
         "not_compared": unseen,
         "findings": [finding.as_dict() for finding in _new_failures(*verdicts)],
     }
+
+
+def _layers_unseen(good: Facts, bad: Facts) -> list[str]:
+    """Layers of which neither side shows anything."""
+    seen = {subject.layer for subject in SUBJECTS if subject.read(good) or subject.read(bad)}
+    return [f"all of {layer}" for layer in LAYERS if layer in {subject.layer for subject in SUBJECTS} - seen]
 
 
 def _differences(subject: Subject, good: Facts, bad: Facts) -> Iterator[Difference]:
@@ -86,7 +92,7 @@ def page(result: Result, place: Path) -> list[str]:
 
 def _not_compared(names: list[str]) -> list[str]:
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return [f"Seen on one of them only, and not compared: {', '.join(names[:LISTED])}{more}", ""] if names else []
+    return [f"Not seen on both, and not compared: {', '.join(names[:LISTED])}{more}", ""] if names else []
 
 
 def _said(side: Result) -> str:

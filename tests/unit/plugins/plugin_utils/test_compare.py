@@ -84,3 +84,5 @@ def test_nothing_at_all_can_be_compared():
     nothing = {"schema": "goldnode.evidence/v1", "probes": {}}
     assert compared(nothing)["outcome"] == "inconclusive"
     assert compared(nothing)["differences"] == []
+    alike = compared(nothing, nothing)
+    assert (alike["outcome"], alike["not_compared"][:2]) == ("inconclusive", ["all of hardware", "all of kernel"])
