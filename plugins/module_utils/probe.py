@@ -42,10 +42,21 @@ SEPARATOR = r"[ \t]*[=:](?!(?:all|amd64|any|arm64|i386)(?:\s|$))"
 UP_TO_HOST = r"[^\s\"]{0,1024}@(?!sha\d+:)"
 SECRETS = (
     # what needs no name to be known as a secret: tokens of forges, registries, clouds and model hubs, JSON web tokens
-    (re.compile(r"(?<![\w-])(?:gh[oprsu]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|dckr_pat_[\w-]{16,}|hf_\w{16,}|nvapi-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
-     r"|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)"), REDACTED),
+    (
+        re.compile(
+            r"(?<![\w-])(?:gh[oprsu]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|dckr_pat_[\w-]{16,}|hf_\w{16,}|nvapi-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
+            r"|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)"
+        ),
+        REDACTED,
+    ),
     # Kubernetes: an environment variable's name and value, a kubeconfig's key, a registry's credentials
-    (re.compile(r"(?i)(\bname[\"']?\s*:\s*[\"']?" + TELLING_NAME + r"[\"']?\s*,?\s*[\"']?value[\"']?\s*:\s*)(?:\"[^\"\n]+\"|'[^'\n]+'|[^\s\"',}]+)"), r"\1" + REDACTED),
+    (
+        re.compile(
+            r"(?i)(\bname[\"']?\s*:\s*[\"']?" + TELLING_NAME + r"[\"']?\s*,?\s*[\"']?value[\"']?\s*:\s*)"
+            r"([\"']?)(?:(?<=[\"'])[^\"'\n]+|[^\s\"',}]+)\2"
+        ),
+        r"\1\2" + REDACTED + r"\2",
+    ),
     (re.compile(r"(?i)((?:client-key-data|dockerconfigjson|dockercfg)\\*[\"']?\s*:\s*\\*[\"']?)[\w+/=-]{8,}"), r"\1" + REDACTED),
     # user:password@, token@ in a URL, as JSON writes its slashes too
     (re.compile(r"(:\\*/\\*/)(?:[^\s/@:\"]{0,256}:" + UP_TO_HOST + r"|(?:[^\s/@\"]{0,1024}@)+)"), r"\1" + REDACTED + "@"),

@@ -12,6 +12,21 @@ from typing import Any, Iterator, Mapping
 UNREADABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
 EVERYTHING = "*"
 
+# What a listing that claims to be whole has in it if its tool wrote it. Any other text is garbled: nothing that is missing in it proves anything.
+_SHAPES = {
+    name: re.compile(pattern, re.M)
+    for name, pattern in {
+        "boot_kernels": r"^[-l][rwx-]{9}",
+        "dmesg": r"^(?:<\d+>)?\[ *\d+\.\d+\]|Linux version \d",
+        "dpkg_l": r"^[uihrp][ncHUFWti]R?\s+[a-z0-9][a-z0-9+.-]+(?::\w+)?\s+\d",
+        "linux_headers": r"^[-dl][rwx-]{9}",
+        "ls_dev_nvidia": r"^[-bcdl][rwxsStT-]{9}",
+        "lsmod": r"\A\s*\Z|^\w+\s+\d+\s+\d+|^Module\s+Size",
+        "lspci_nnk": r"\A\s*\Z|^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
+        "proc_devices": r"^Character devices:",
+    }.items()
+}
+
 
 class Bundle:
     """Read access to one bundle. None always means: not known."""
@@ -41,6 +56,9 @@ class Bundle:
         found = self._text(name, "stdout")
         return self._text(name, "content") if found is None else found
 
+    def _claims_all(self, name: str) -> bool:
+        return self._key(name, "complete") is True and self._key(name, "truncated") is not True
+
     def output(self, name: str) -> str | None:
         """stdout and stderr together, for tools that say the important thing on either."""
         parts = [part for part in (self.text(name), self._text(name, "stderr")) if part]
@@ -57,7 +75,7 @@ class Bundle:
 
     def complete(self, name: str) -> bool:
         """Nothing was left out: only then does a missing line prove anything."""
-        return self._key(name, "complete") is True and self._key(name, "truncated") is not True
+        return self._claims_all(name) and (name not in _SHAPES or self.text(name) is not None)
 
     def error(self, name: str) -> str | None:
         """Why the probe itself failed."""
@@ -86,7 +104,8 @@ class Bundle:
         if (name, key) not in self._texts:
             value = self.probes.get(name)
             found = value if isinstance(value, str) and key == "stdout" else self._key(name, key)
-            self._texts[name, key] = found if _readable(found) else None
+            garbled = key != "stderr" and name in _SHAPES and self._claims_all(name) and isinstance(found, str) and not _SHAPES[name].search(found)
+            self._texts[name, key] = found if _readable(found) and not garbled else None
         return self._texts[name, key]
 
 

@@ -256,7 +256,7 @@ def header_kernels(text: str) -> frozenset[str]:
 
 def blocks(text: str, module: str) -> bool:
     """Whether modprobe configuration keeps a module out: `blacklist`, or `install … /bin/false`."""
-    return bool(re.search(rf"^\s*(?:blacklist\s+{module}\s*$|install\s+{module}\s+/(?:usr/)?bin/(?:false|true))", text, re.M))
+    return bool(re.search(rf"^\s*(?:blacklist\s+{re.escape(module)}\s*$|install\s+{re.escape(module)}\s+/(?:usr/)?bin/(?:false|true))", text, re.M))
 
 
 def blocked_on_command_line(text: str) -> frozenset[str]:

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Any, Callable, Generic, Iterable, Mapping, NamedTuple, TypeVar, overload
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
 
 T = TypeVar("T")
@@ -33,12 +33,6 @@ SPOKEN = (
 NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
 
-@lru_cache(maxsize=None)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled once: re's own cache is smaller than the number of all rules' patterns."""
-    return re.compile(pattern, re.IGNORECASE)
-
-
 class Message(NamedTuple):
     """Something that a tool said; `source` is a probe's name, or `run N` for the N-th run, counted from 1."""
 
@@ -48,7 +42,8 @@ class Message(NamedTuple):
 
 def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
     """The first message that has the pattern, and where; case does not matter."""
-    found = ((message, _compiled(pattern).search(message.text)) for message in messages)
+    compiled = needles.prepare(pattern).pattern
+    found = ((message, compiled.search(message.text)) for message in messages)
     return next(((message, match) for message, match in found if match), None)
 
 
@@ -98,8 +93,15 @@ class Base:
             spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
         return tuple(spoken)
 
+    @fact
+    def spoken(self) -> str:
+        """All messages in lower case."""
+        return "\n".join(message.text for message in self.known(self.messages)).lower()
+
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
+        if not needles.may_match(needles.prepare(pattern), self.spoken or ""):
+            return None
         return first_with(pattern, (message for message in self.messages or () if sources(message.source)))
 
     def need(self, name: str) -> str:

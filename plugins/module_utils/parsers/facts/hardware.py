@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, nvidia_smi, nvrm, xid
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, compiled, fact
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, needles, nvidia_smi, nvrm, xid
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
 
 # Probes that hold lines of the kernel log, and services' lines between them.
 LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
@@ -91,7 +91,7 @@ class HardwareFacts(Base):
 
     def told(self, pattern: str) -> re.Match[str] | None:
         """Where the host says something; case does not matter."""
-        return compiled(pattern).search(self.host_words or "")
+        return needles.search(pattern, self.host_words or "")
 
     def smi_says(self, pattern: str) -> re.Match[str] | None:
         """Where nvidia-smi on the host says something."""

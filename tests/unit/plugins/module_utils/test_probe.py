@@ -286,6 +286,11 @@ def test_cutting_secrets_keeps_json_readable():
     assert json.loads(probe.redact(text))["runtimes"] == {"nvidia": {"path": "x"}}
 
 
+def test_cutting_a_containers_environment_keeps_json_readable():
+    text = '{"env": [{"name": "HF_TOKEN", "value": "a b"}, {"name": "HOME", "value": "/root"}]}'
+    assert json.loads(probe.redact(text))["env"] == [{"name": "HF_TOKEN", "value": probe.REDACTED}, {"name": "HOME", "value": "/root"}]
+
+
 def test_cutting_secrets_keeps_toml_readable():
     assert tomllib.loads(probe.redact('password = "a b"\nnext = 1\n')) == {"password": probe.REDACTED, "next": 1}
 
