@@ -72,9 +72,16 @@ def test_run_without_exit_code_is_unknown() -> None:
     assert judged("container.run_otherwise", [{"engine": "docker", "stdout": "Failed to initialize NVML: Unknown Error"}]).verdict == "unknown"
 
 
+COMPOSE = {"engine": "docker", "request": "compose", "rc": 125, "stderr": "Error response from daemon: unknown or invalid runtime name: nvidia\n"}
+
+
 def test_other_request_is_judged_too() -> None:
-    compose = {"engine": "docker", "request": "compose", "rc": 125, "stderr": "Error response from daemon: unknown or invalid runtime name: nvidia\n"}
-    assert judged("container.run_otherwise", [compose]).cause.startswith("The daemon that answers has no runtime nvidia:")
+    assert judged("container.run_otherwise", [{**COMPOSE, "path": "compose"}]).cause.startswith("The daemon that answers has no runtime nvidia:")
+
+
+def test_captured_words_that_name_another_layer_are_left_to_it() -> None:
+    outcome = judged("container.run_otherwise", [COMPOSE])
+    assert (outcome.verdict, "no runtime nvidia" in outcome.observed) == ("unknown", True)
 
 
 MISSING = report(**failing("load", detail="libcuda.so.1: cannot open shared object file: No such file or directory"), devices=[], library=None)
