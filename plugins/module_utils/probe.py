@@ -263,7 +263,11 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
         "driver",
         listing("/usr/lib*/libcuda.so.*.*", "/usr/lib*/libnvidia-ml.so.*.*", "/usr/lib/*/libcuda.so.*.*", "/usr/lib/*/libnvidia-ml.so.*.*"),
     ),
-    ("journal", "driver", command("journalctl", "-b", "--no-pager", "-n", "200", "-t", "nv-fabricmanager", "-t", "nvidia-gridd", "-t", "nvidia-vgpu-mgr")),
+    (
+        "journal",
+        "driver policy",
+        command("journalctl", "-b", "--no-pager", "-n", "200", "-t", "nv-fabricmanager", "-t", "nvidia-gridd", "-t", "nvidia-vgpu-mgr"),
+    ),
     ("fabricmanager_service", "driver", service("nvidia-fabricmanager")),
     ("persistenced_service", "driver", service("nvidia-persistenced")),
     ("l4t_version", "cuda", file("/etc/nv_tegra_release")),
