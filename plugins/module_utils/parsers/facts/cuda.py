@@ -9,7 +9,6 @@ import re
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import fact
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container import ContainerFacts
 
-DRIVER = r"(?:Driver|KMD) Version\s*:?\s*(\d{3}\.\d+(?:\.\d+)?)"
 CUDA = r"CUDA (?:UMD )?Version\s*:?\s*(\d+\.\d+)"
 # A container image of NVIDIA names its CUDA release in its tag, a wheel in its local version.
 IMAGE_CUDA = r"(?:nvidia/cuda(?:gl)?|cuda-\w+)(?:-\w+)?:v?(\d+\.\d+)|cuda[-_:]?v?(\d{2}\.\d+)|\bcu(\d{2})(\d)\b"
@@ -20,15 +19,6 @@ L4T_IMAGE = r"(?:l4t[\w.-]*:|:(?:[\w.-]*-)?|-)r(\d{2})\.(\d+)"
 
 class CudaFacts(ContainerFacts):
     """CUDA user space in the containers, and what the driver and the GPUs can do."""
-
-    @fact
-    def driver_version(self) -> str:
-        """Version of the driver on the host, by whatever said it."""
-        said = (self.bundle.output(name) for name in ("nvidia_smi", "nvidia_smi_q", "nvidia_smi_query"))
-        header = (re.search(DRIVER, text) for text in said if text)
-        query = re.search(r"driver_version.*?\b(\d{3}\.\d+(?:\.\d+)?)\b", self.bundle.text("nvidia_smi_query") or "", re.S)
-        found = next((match for match in (*header, query) if match), None)
-        return str(self.loaded_module_version or (self.known(found)).group(1))
 
     @fact
     def nvidia_smi_cuda(self) -> str:
@@ -68,9 +58,3 @@ class CudaFacts(ContainerFacts):
         """The release of Jetson Linux that a container image is made for, by its tag."""
         match = self.known(re.search(L4T_IMAGE, " ".join(self.container_images or ())))
         return int(match.group(1)), int(match.group(2))
-
-    @property
-    def tegra(self) -> bool:
-        """Whether the host is a Jetson: its driver nvgpu brings other libraries and, before JetPack 7, no nvidia-smi."""
-        stated = " ".join(str(self.bundle.stated.get(name) or "") for name in ("platform", "distro", "gpu"))
-        return bool(self.host_l4t) or bool(re.search(r"jetson|tegra|nvgpu|\borin\b|xavier", stated + (self.bundle.text("uname_r") or ""), re.I))

@@ -169,7 +169,7 @@ def nvidia_smi_is_injected(facts: Facts, wanted: Wanted) -> Outcome:
     said = heard(facts, NO_NVIDIA_SMI)
     if said is None or facts.musl or without_toolkit(wanted):
         return not_seen(facts, wanted)
-    if facts.tegra:
+    if facts.tegra or facts.host_l4t:
         return not_applicable(
             "the host is a Jetson", cause="A Jetson's driver has no nvidia-smi before JetPack 7: its absence in a container is no fault. Try tegrastats."
         )

@@ -34,7 +34,7 @@ def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
     if without:
         return failed("libcuda.so.1 is found", f"{without[0].label}: {without[0].report.end if without[0].report else ''}")
     said = heard(facts, NO_COMPUTE)
-    if said and not (facts.musl or facts.tegra):
+    if said and not (facts.musl or facts.tegra or facts.host_l4t):
         return library_missing(said)
     loaded = [f"{run.label}: {run.report.library}" for run in runs if run.report]
     if loaded:

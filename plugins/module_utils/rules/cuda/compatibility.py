@@ -170,7 +170,7 @@ def driver_combination_is_supported(facts: Facts, wanted: Wanted) -> Outcome:
     said = heard(facts, MISMATCH_803)
     if said is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
-    works = facts.bundle.rc("nvidia_smi") == 0 or driver_cuda(facts) is not None
+    works = facts.smi_works or facts.bundle.rc("nvidia_smi") == 0
     why = "The libcuda that the container loads (cuda-compat, or driver files in the image) does not go with the host's kernel module"
     if not works:
         other = "the host's user space was upgraded without reloading its module"

@@ -33,10 +33,9 @@ def driver_packages(facts: Facts) -> str:
     return ", ".join(dict.fromkeys(re.findall(DRIVER_PACKAGES, listed)))
 
 
-def host_works(facts: Facts) -> bool:
-    """nvidia-smi works on the host."""
-    text = facts.bundle.output("nvidia_smi") or ""
-    return bool(facts.bundle.rc("nvidia_smi") == 0 or re.search(r"(?:Driver|KMD) Version", text)) and "mismatch" not in text
+def on_tegra(facts: Facts) -> bool:
+    """Whether the host is a Jetson."""
+    return bool(facts.tegra or facts.host_l4t)
 
 
 @rule(
@@ -54,8 +53,8 @@ def host_works(facts: Facts) -> bool:
 def image_brings_no_driver(facts: Facts, wanted: Wanted) -> Outcome:
     """The image has no driver files of its own"""
     collision = facts.said(FILE_EXISTS, from_container)
-    shadowed = heard(facts, NVML_MISMATCH) if host_works(facts) else None
-    if (collision is None and shadowed is None) or without_toolkit(wanted) or (collision and facts.tegra):
+    shadowed = heard(facts, NVML_MISMATCH) if facts.smi_works else None
+    if (collision is None and shadowed is None) or without_toolkit(wanted) or (collision and on_tegra(facts)):
         return not_seen(facts, wanted)
     packages = driver_packages(facts)
     by = f" (from {packages} in its Dockerfile)" if packages else ", as packages like nvidia-opencl-dev, libnvidia-compute or nvidia-driver in a Dockerfile do"
@@ -121,7 +120,7 @@ def jetson_release_fits(facts: Facts, wanted: Wanted) -> Outcome:
     """The image is made for the Jetson Linux of the host"""
     board, image = facts.host_l4t, facts.image_l4t
     said = heard(facts, f"{TEGRA_LIBRARIES}|{NO_GPU}|{FILE_EXISTS}|no kernel image|CUDA error|cannot open shared object")
-    if without_toolkit(wanted) or (not facts.tegra and image is None):
+    if without_toolkit(wanted) or (not on_tegra(facts) and image is None):
         return not_seen(facts, wanted)
     if board and image and (board[0] != image[0] or (said and board[0] == 32 and board[1] is not None and board[1] < image[1])):
         runs = f"R{board[0]}" + (f".{board[1]}" if board[1] is not None else "")
@@ -135,7 +134,7 @@ def jetson_release_fits(facts: Facts, wanted: Wanted) -> Outcome:
 def not_for_tegra(facts: Facts, said: str | None) -> Outcome | None:
     """An image for servers on a Jetson before JetPack 7."""
     server = next((image for image in facts.container_images or () if re.search(r"nvidia/cuda:|nvidia/(?:pytorch|tensorflow):(?!.*igpu)", image)), None)
-    if not (facts.tegra and said and server and (facts.host_l4t is None or facts.host_l4t[0] < 38)):
+    if not (on_tegra(facts) and said and server and (facts.host_l4t is None or facts.host_l4t[0] < 38)):
         return None
     cause = f"The image {server} is made for servers (SBSA), and the board is a Jetson: its integrated GPU needs an L4T or iGPU image of the board's JetPack."
     return failed("an image for L4T", said, cause=cause, confidence="medium")
