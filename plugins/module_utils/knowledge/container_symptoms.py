@@ -27,7 +27,7 @@ NO_GPU = "|".join(
         r"NVIDIA-SMI has failed because it couldn't communicate|No devices were found|Failed to initialize NVML: (?:Driver Not Loaded|GPU Not Found)",
         r"falling back to CPU|running on CPU|GPU will not be used|Using (?:device: )?cpu\b|has_gpu\W{1,3}False",
         r"Torch not compiled with CUDA enabled",
-        r"(?:exec: \"|sh: |executable file `|: )nvidia-smi[\"`]?:? (?:executable file )?(?:command )?not found",
+        r"nvidia-smi[\"`']?:? (?:executable file |command )?not found",
     )
 )
 
@@ -37,10 +37,7 @@ NO_COMPUTE = (
     r"|libnvidia-(?:ptxjitcompiler|nvvm|opencl)\.so[\w.]*: cannot open|CUDA_ERROR_JIT_COMPILER_NOT_FOUND|PTX JIT compiler library not found"
 )
 # No nvidia-smi: `utility` was not injected.
-NO_NVIDIA_SMI = (
-    r"(?:exec: \"|sh: (?:\d+: )?|executable file `|: )nvidia-smi[\"`]?:? (?:executable file )?(?:command )?not found|stat /usr/bin/nvidia-smi: no such file"
-    r"|exec: \"nvidia-smi\": executable file not found"
-)
+NO_NVIDIA_SMI = r"nvidia-smi[\"`']?:? (?:executable file |command )?not found|(?:stat|exec) \S*/nvidia-smi: no such file|\bnvidia-smi: No such file"
 NO_UTILITY = NO_NVIDIA_SMI + r"|(?<!load library failed: )libnvidia-ml\.so\.1: cannot open shared object|NVML Shared Library Not Found"
 # Encoder and decoder: `video`.
 NO_VIDEO = (

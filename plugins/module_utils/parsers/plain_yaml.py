@@ -82,9 +82,11 @@ class _Document:
 
     def after(self, rest: str, indent: int, depth: int) -> Any:
         """What follows a key or a dash: on its line, or in the lines below."""
+        if depth > DEEPEST:
+            raise ValueError("nested too deep")
         anchor = re.match(r"&(\S+)\s*(.*)", rest)
         if anchor:
-            self.anchors[anchor.group(1)] = value = self.after(anchor.group(2), indent, depth)
+            self.anchors[anchor.group(1)] = value = self.after(anchor.group(2), indent, depth + 1)
             return value
         if re.fullmatch(r"[|>][-+\d]*", rest):
             return self.text(indent)
