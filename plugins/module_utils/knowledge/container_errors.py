@@ -45,7 +45,8 @@ START_ERRORS = (
         "moby daemon/cdi.go; mudler/LocalAI discussion 11733",
     ),
     StartError(
-        r"(?:Additional propert(?:y|ies) (?P<what>[\w', ]+?) (?:is|are|was|were) not allowed|Unsupported config option for services\.\S+: '(?P<option>gpus"
+        r"(?:Additional propert(?:y|ies) (?P<what>(?:gpus|runtime|devices|device_ids|driver)) (?:is|are) not allowed|\('(?P<unexpected>gpus|runtime|devices"
+        r"|device_ids)' (?:was|were) unexpected\)|Unsupported config option for services\.\S+: '(?P<option>gpus"
         r"|runtime)'"
         r"|value 'devices' does not match any of the regexes|contains unsupported option: '(?P<old>gpus|runtime|devices)')",
         "This version of Compose, or docker stack deploy, does not know the GPU request of the Compose file: {what}.",

@@ -69,7 +69,7 @@ LIBRARY_MISMATCH = (
 )
 NO_COMPILER = (
     r"nvcc: (?:command )?not found|exec: \"nvcc\"|nvcc[^\n]{0,30}(?:No such file|not found)|CUDA_HOME environment variable is not set|Failed to find nvcc"
-    r"|Could NOT find CUDA(?:Toolkit)?\b"
+    r"|Could NOT find CUDA(?:Toolkit)? \("
     r"|CUDA_CUDART_LIBRARY|cuda_runtime(?:_api)?\.h: No such file|cannot find -lcud(?:art|nn)|No CUDA toolset found|Cannot find CUDA_HOME"
 )
 
@@ -128,6 +128,7 @@ CPU_BUILDS = (
     CpuBuild("FFmpeg", r"Unknown (?:encoder '\w+_nvenc|decoder '\w+_cuvid|hwaccel '?cuda)", "use an FFmpeg built with --enable-nvenc --enable-cuvid"),
 )
 TORCH_FALSE = r"cuda\.is_available\(\)[^\n]{0,12}False|CUDA available\W{1,4}False|is_available\W{1,4}False"
+TENSORFLOW_NONE = r"Could not find cuda drivers on your machine|list_physical_devices\(['\"]GPU['\"]\)[^\n]{0,20}\[\]|Num GPUs Available:\s+0"
 
 OUT_OF_MEMORY = (
     r"CUDA out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|CUDA error: out of memory|CUDA error \d+: out of memory"

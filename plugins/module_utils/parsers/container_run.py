@@ -24,6 +24,10 @@ PROGRAM_MISSING = re.compile(
 ENGINE_REFUSED = re.compile(
     r"Error response from daemon:|OCI runtime create failed|^Error: (?:crun|runc|setting up CDI|OCI)|unable to start container process", re.M
 )
+# Compose refuses its file with exit code 1, or 15 or 14: no container was tried.
+COMPOSE_REFUSED = re.compile(
+    r"Unsupported config option for services|Additional propert(?:y|ies) [^\n]*not allowed|attributes are exclusive|contains an invalid value"
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,8 @@ def _started(run: Mapping[str, Any]) -> bool | None:
     text = words(run)
     if PROGRAM_MISSING.search(text):
         return True
+    if COMPOSE_REFUSED.search(text):
+        return False
     if rc is None and ENGINE_REFUSED.search(text):
         return False
     if run.get("error") or (isinstance(rc, int) and rc in NOT_STARTED):

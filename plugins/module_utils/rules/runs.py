@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import cuda_probe
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cuda_probe import Report
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container import from_container
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, not_applicable, unknown
@@ -33,9 +35,15 @@ def from_program(source: str) -> bool:
     return from_container(source) or source == "cuda_probe"
 
 
+def complaint(facts: Facts, pattern: str, sources: Callable[[str], bool] = from_container) -> tuple[Message, re.Match[str]] | None:
+    """The first message of the chosen sources that has the pattern; a good report of the CUDA probe is not searched, which most of a live node's are."""
+    content = facts.content or frozenset()
+    return facts.said(pattern, lambda source: source not in content and sources(source))
+
+
 def heard(facts: Facts, pattern: str, sources: Callable[[str], bool] = from_container) -> str | None:
     """The line in which a container said something of the pattern, with where it was said."""
-    said = facts.said(pattern, sources)
+    said = complaint(facts, pattern, sources)
     if said is None:
         return None
     message, match = said

@@ -8,7 +8,7 @@ import json
 import re
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import container_run, docker, gpu_request
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import container_run, cuda_probe, docker, gpu_request
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import fact
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.engine import EngineFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.gpu_request import GpuRequest
@@ -25,6 +25,13 @@ class ContainerFacts(EngineFacts):
         """The runs of the bundle, with what really served each request on this engine."""
         engine = (self.docker_versions or {}).get("Engine")
         return container_run.runs(self.runs, docker.upstream(engine) if engine else None)
+
+    @fact
+    def content(self) -> frozenset[str]:
+        """The sources whose whole word is a report of the CUDA probe that ends well: nothing there is a complaint."""
+        runs = {f"run {number}" for number, run in enumerate(self.container_runs or (), start=1) if run.report and run.report.end.ok}
+        host = cuda_probe.report(self.bundle.text("cuda_probe") or "")
+        return frozenset(runs | {"cuda_probe"} if host and host.end.ok else runs)
 
     @fact
     def compose_requests(self) -> tuple[GpuRequest, ...]:

@@ -29,9 +29,9 @@ def meant(request: GpuRequest, facts: Facts) -> str:
 
 
 def misplaced(request: GpuRequest) -> str:
-    """An option that stands after the image name and so is the program's."""
-    asking = r"--gpus(?:=.*)?|--runtime(?:=nvidia)?|--device(?:=.*nvidia.*)?"
-    return next((word for word in request.arguments if re.fullmatch(asking, word)), "")
+    """An option of the engine right after the image name, where it is the program's; further on a program may have an option of that name."""
+    first = request.arguments[0] if request.arguments and not request.asks else ""
+    return first if re.fullmatch(r"--gpus(?:=.*)?|--runtime=nvidia|--device=(?:nvidia\.com/gpu|/dev/nvidia).*", first) else ""
 
 
 def no_gpu_seen(facts: Facts) -> str | None:

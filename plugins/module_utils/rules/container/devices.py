@@ -14,10 +14,13 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cuda_probe im
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, heard, host_report, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, complaint, heard, host_report, not_seen, without_toolkit
 
 # What CUDA says when it finds no device, or one that it may not open: in a container, where the host is fine, nothing (usable) was injected.
 NO_USABLE_DEVICE = (100, 101, 999)
+# How programs print CUDA_VISIBLE_DEVICES, and how the hook and the engines refuse a device.
+SPOKEN_VARIABLE = r"CUDA_VISIBLE_DEVICES(?: is set to|\W{0,3}[=:])\s*['\"]?((?:-1|none|void|NoDevFiles|[\w-]+(?:,[\w-]+)*)?)['\"]?(?=[\s'\",;.)\]]|$)"
+UNKNOWN_DEVICE = r"device error: (?:unknown device id: )?(?P<id>[\w:.-]+)(?:: unknown device)?|unresolvable CDI devices (?P<cdi>nvidia\.com/gpu=[\w:.-]+)"
 HIDES_ALL = ("", "-1", "none", "void", "nodevfiles")
 NVIDIA_SMI_LINE = re.compile(r"^\s*GPU \d+: ", re.M)
 
@@ -59,7 +62,9 @@ def hidden_by_cuda(facts: Facts) -> str | None:
     value = (facts.container_environment or {}).get("CUDA_VISIBLE_DEVICES")
     if value is not None:
         return value
-    said = facts.said(r"CUDA_VISIBLE_DEVICES(?: is set to|\W{0,3}[=:])\s*['\"]?((?:-1|none|void|NoDevFiles|[\w-]+(?:,[\w-]+)*)?)['\"]?(?=[\s'\",;.)\]]|$)")
+    said = complaint(
+        facts, r"CUDA_VISIBLE_DEVICES(?: is set to|\W{0,3}[=:])\s*['\"]?((?:-1|none|void|NoDevFiles|[\w-]+(?:,[\w-]+)*)?)['\"]?(?=[\s'\",;.)\]]|$)"
+    )
     return said[1].group(1) if said else None
 
 
@@ -272,7 +277,9 @@ def devices_are_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
 
 def unknown_id(facts: Facts) -> tuple[str, str] | None:
     """A device id that the node has not, and the words that say so; a CDI name counts only if the specification has other devices of its kind."""
-    said = facts.said(r"device error: (?:unknown device id: )?(?P<id>[\w:.-]+)(?:: unknown device)?|unresolvable CDI devices (?P<cdi>nvidia\.com/gpu=[\w:.-]+)")
+    said = complaint(
+        facts, r"device error: (?:unknown device id: )?(?P<id>[\w:.-]+)(?:: unknown device)?|unresolvable CDI devices (?P<cdi>nvidia\.com/gpu=[\w:.-]+)"
+    )
     if said is None:
         return None
     identifier = said[1].group("id") or said[1].group("cdi")

@@ -20,7 +20,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.cuda.versions import compute_capabilities, image_cuda
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import from_program, heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, from_program, heard, not_seen, without_toolkit
 
 
 def the_gpu(facts: Facts, said: str) -> tuple[int, int] | None:
@@ -32,7 +32,7 @@ def the_gpu(facts: Facts, said: str) -> tuple[int, int] | None:
 
 def built_for(facts: Facts) -> list[tuple[int, int]]:
     """The architectures that the program says it holds code for."""
-    found = facts.said(SUPPORTED_LIST, from_program)
+    found = complaint(facts, SUPPORTED_LIST, from_program)
     listed = (compiled_for(name) for name in found[1].group(1).split()) if found else ()
     return sorted(capability for capability in listed if capability)
 

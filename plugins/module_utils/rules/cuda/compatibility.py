@@ -11,11 +11,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.architectur
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.cuda_symptoms import BUILT_FOR_DRIVER, COMPAT, MISMATCH_803, PTX, REQUIREMENT, TOO_OLD
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CUDA
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container import from_container
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.cuda.versions import driver_cuda, image_cuda
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, heard, not_seen, without_toolkit
 
 NEWER_DRIVER = "Upgrade the host's driver, or use a container image of an older CUDA release"
 
@@ -48,7 +47,7 @@ def to_do(facts: Facts, cuda: tuple[int, int] | None) -> str:
 )
 def requirement_is_met(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver meets what the image requires of it"""
-    found = facts.said(REQUIREMENT, from_container) or facts.said(BUILT_FOR_DRIVER, from_container)
+    found = complaint(facts, REQUIREMENT) or complaint(facts, BUILT_FOR_DRIVER)
     if found is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
     what = found[1].group("what").strip(" ,:")
@@ -72,7 +71,7 @@ def requirement_is_met(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def driver_serves_the_runtime(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver is new enough for the image's CUDA runtime"""
-    found = facts.said(TOO_OLD, from_container)
+    found = complaint(facts, TOO_OLD)
     if found is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
     text = heard(facts, TOO_OLD) or ""

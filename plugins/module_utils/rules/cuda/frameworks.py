@@ -11,6 +11,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.cuda_sympto
     LIBRARY_MISMATCH,
     MISSING_LIBRARY,
     NO_COMPILER,
+    TENSORFLOW_NONE,
     TORCH_FALSE,
     CpuBuild,
 )
@@ -18,7 +19,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.model import CUDA
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import from_program, heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, from_program, heard, not_seen, without_toolkit
 
 
 def stated_build(facts: Facts) -> tuple[CpuBuild, str] | None:
@@ -57,28 +58,31 @@ def framework_has_cuda(facts: Facts, wanted: Wanted) -> Outcome:
         build, said = found
         cause = f"The image holds a CPU-only build of {build.framework}, without CUDA: it cannot use the GPU whatever driver and container give it."
         return failed(f"a CUDA build of {build.framework}", said, cause=cause, remedy=f"Install a CUDA build and pin it: {build.install}; rebuild the image.")
-    return torch_sees_nothing(facts) or not_seen(facts, wanted)
+    return framework_sees_nothing(facts) or not_seen(facts, wanted)
 
 
-def torch_sees_nothing(facts: Facts) -> Outcome | None:
-    """torch says no more than False while nvidia-smi works in the container: likely a CPU build, or one of a newer CUDA than the driver's."""
-    said = heard(facts, TORCH_FALSE)
+def framework_sees_nothing(facts: Facts) -> Outcome | None:
+    """A framework says no more than that there is no GPU while nvidia-smi works in the container: likely a CPU build, or one of a newer CUDA."""
+    torch, tensorflow = heard(facts, TORCH_FALSE), heard(facts, TENSORFLOW_NONE)
     works = any(str(run.get("payload") or "").startswith("nvidia_smi") and run.get("rc") == 0 and not run.get("note") for run in facts.runs)
-    if said is None or not works:
+    if not (torch or tensorflow) or not works:
         return None
+    name, install, version = (
+        ("torch", "pip install torch --index-url https://download.pytorch.org/whl/cu126 (not newer than the driver's CUDA)", "torch.version.cuda")
+        if torch
+        else ("tensorflow", "pip install 'tensorflow[and-cuda]', or an image tagged -gpu", "tensorflow.test.is_built_with_cuda()")
+    )
     cause = (
-        "nvidia-smi works in the container and torch sees no CUDA: torch is a CPU-only build (pip or conda resolved the wheel without CUDA), or made for a "
-        "newer CUDA."
+        f"nvidia-smi works in the container and {name} sees no CUDA: {name} is a CPU-only build (pip or conda resolved it without CUDA), or made for a newer "
+        "CUDA."
     )
     return failed(
-        "a CUDA build of torch",
-        said,
+        f"a CUDA build of {name}",
+        torch or tensorflow,
         cause=cause,
-        remedy=(
-            "Pin a CUDA build of torch in the image: pip install torch --index-url https://download.pytorch.org/whl/cu126 (not newer than the driver's CUDA)."
-        ),
+        remedy=f"Pin a CUDA build of {name} in the image: {install}.",
         confidence="low",
-        decided_by="python -c 'import torch; print(torch.__version__, torch.version.cuda)' in the container: +cpu or None is the CPU build",
+        decided_by=f"python -c 'import {name}; print({name}.__version__, {version})' in the container: +cpu, None or False is the CPU build",
     )
 
 
@@ -97,7 +101,7 @@ def torch_sees_nothing(facts: Facts) -> Outcome | None:
 )
 def libraries_are_there(facts: Facts, wanted: Wanted) -> Outcome:
     """The CUDA libraries that the program needs are in the image"""
-    found = facts.said(MISSING_LIBRARY, from_program)
+    found = complaint(facts, MISSING_LIBRARY, from_program)
     if found is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
     named = found[1].groupdict()

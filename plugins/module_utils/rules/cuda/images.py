@@ -10,10 +10,9 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.container_s
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.cuda_symptoms import EXEC_FORMAT, FILE_EXISTS, NVML_MISMATCH, STUB, TEGRA_LIBRARIES
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CUDA
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container import from_container
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, heard, not_seen, without_toolkit
 
 # Packages that bring the driver's user space into an image. Debian, Ubuntu and NVIDIA's repositories.
 DRIVER_PACKAGES = (
@@ -52,7 +51,7 @@ def on_tegra(facts: Facts) -> bool:
 )
 def image_brings_no_driver(facts: Facts, wanted: Wanted) -> Outcome:
     """The image has no driver files of its own"""
-    collision = facts.said(FILE_EXISTS, from_container)
+    collision = complaint(facts, FILE_EXISTS)
     shadowed = heard(facts, NVML_MISMATCH) if facts.smi_works else None
     if (collision is None and shadowed is None) or without_toolkit(wanted) or (collision and on_tegra(facts)):
         return not_seen(facts, wanted)
@@ -122,10 +121,11 @@ def jetson_release_fits(facts: Facts, wanted: Wanted) -> Outcome:
     said = heard(facts, f"{TEGRA_LIBRARIES}|{NO_GPU}|{FILE_EXISTS}|no kernel image|CUDA error|cannot open shared object")
     if without_toolkit(wanted) or (not on_tegra(facts) and image is None):
         return not_seen(facts, wanted)
-    if board and image and (board[0] != image[0] or (said and board[0] == 32 and board[1] is not None and board[1] < image[1])):
+    if board and image and (board[0] != image[0] or (said and board[0] == 32 and board[1] not in (None, image[1]))):
         runs = f"R{board[0]}" + (f".{board[1]}" if board[1] is not None else "")
         cause = (
-            f"The image is made for L4T R{image[0]}.{image[1]} and the board runs L4T {runs}: Jetson images work only on the same major L4T (JetPack) release."
+            f"The image is made for L4T R{image[0]}.{image[1]} and the board runs L4T {runs}: Jetson images take the board's Tegra libraries and work only "
+            "on their own L4T (JetPack) release: the same major one, on R32 the same minor one too."
         )
         return failed(f"an image for r{board[0]}", said or ", ".join(facts.container_images or ()), cause=cause)
     return not_for_tegra(facts, said) or not_seen(facts, wanted)

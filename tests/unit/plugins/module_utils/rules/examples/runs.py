@@ -94,6 +94,8 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("container.writable_root", app(HOOK + "mount error: file creation failed: /usr/bin/nvidia-smi: read-only file system"), ("read-only",)),
     ("container.run_otherwise", app("docker: Error response from daemon: the moon is full.", rc=125), ("engine",)),
     ("container.run_otherwise", app("cannot set both Count and DeviceIDs on device request", rc=125), ("count",)),
+    ("container.run_otherwise", app("services.a.deploy Additional properties are not allowed ('devices' was unexpected)"), ("devices", "docker compose")),
+    ("container.run_otherwise", app("Unsupported config option for services.gpu: 'runtime'"), ("runtime", "file format 2.3")),
     ("cuda.architecture", on(app("CUDA error: no kernel image is available for execution on the device"), {"gpu": "Tesla P100"}), ("sm_60", "Pascal", "cu126")),
     (
         "cuda.architecture",
@@ -183,5 +185,7 @@ HARMLESS: list[dict[str, Any]] = [
     on({"runs": [{"request": "cdi", "rc": 0, "stdout": "GPU 0: NVIDIA T4 (UUID: a)\n"}]}, {"image_env": "NVIDIA_VISIBLE_DEVICES=void"}),
     on({"runs": [{"request": "compose", "rc": 0, "stdout": "ready", "payload": "app"}]}, compose_file=RESERVED),
     app("CUDA error: unspecified launch failure"),
+    app("done", command="docker run --gpus all trainer python train.py --gpus 2 --device cuda", rc=0),
+    app("done", command="docker run whisper --device cpu", rc=0),
     app("nvidia-smi: not found", image="nvcr.io/nvidia/l4t-base:r35.2.1") | {"probes": {"l4t_version": "# R35 (release), REVISION: 2.1"}},
 ]
