@@ -53,6 +53,11 @@ def heard(facts: Facts, pattern: str, sources: Callable[[str], bool] = from_cont
     return f"{message.source}: {line[:LONGEST_QUOTE]}"
 
 
+def orchestrated(facts: Facts) -> bool:
+    """Whether Kubernetes started the containers: what they lack is then first a question of limits, runtime class and device plugin."""
+    return any(run.get("engine") == "kubernetes" for run in facts.runs) or any(message.source.startswith("pod_") for message in facts.messages or ())
+
+
 def not_seen(facts: Facts, wanted: Wanted) -> Outcome:
     """The answer of a rule about a symptom that no container shows."""
     if without_toolkit(wanted):

@@ -12,7 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.gpu_request import GpuRequest
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, heard, not_seen, orchestrated, without_toolkit
 
 # Variables that people write in place of a request.
 MEANT = re.compile(r"-*gpus?|(?:docker_)?gpus?|nvidia_visible_devices|nvidia_driver_capabilities|use_gpu|enable_gpu", re.I)
@@ -174,7 +174,7 @@ def nvidia_smi_is_injected(facts: Facts, wanted: Wanted) -> Outcome:
             "the host is a Jetson", cause="A Jetson's driver has no nvidia-smi before JetPack 7: its absence in a container is no fault. Try tegrastats."
         )
     asked = [run for run in facts.runs if run.get("request") in ("gpus", "cdi", "runtime", "devices", "compose")]
-    if asked or facts.gpu_requests:
+    if asked or facts.gpu_requests or orchestrated(facts):
         return unknown(f"{said}; the GPU was asked for and not injected, or without the capability utility", decided_by="ls /dev/nvidia* in the container")
     cause = (
         "nvidia-smi was not injected: no GPU was asked for, or the driver capability utility is not among NVIDIA_DRIVER_CAPABILITIES; the image never brings "

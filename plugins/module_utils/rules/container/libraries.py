@@ -10,7 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container.asked import REQUEST_FORMS
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, heard, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, heard, orchestrated, without_toolkit
 
 LOADER = "libcuda.so.1: cannot open shared object file"
 
@@ -34,7 +34,7 @@ def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
     if without:
         return failed("libcuda.so.1 is found", f"{without[0].label}: {without[0].report.end if without[0].report else ''}")
     said = heard(facts, NO_COMPUTE)
-    if said and not (facts.musl or facts.tegra or facts.host_l4t):
+    if said and not (facts.musl or facts.tegra or facts.host_l4t or orchestrated(facts)):
         return library_missing(said)
     loaded = [f"{run.label}: {run.report.library}" for run in runs if run.report]
     if loaded:

@@ -186,6 +186,7 @@ HARMLESS: list[dict[str, Any]] = [
     on({"runs": [{"request": "compose", "rc": 0, "stdout": "ready", "payload": "app"}]}, compose_file=RESERVED),
     app("CUDA error: unspecified launch failure"),
     app("done", command="docker run --gpus all trainer python train.py --gpus 2 --device cuda", rc=0),
+    {"probes": {"pod_log": NO_LIBCUDA}},
     app("done", command="docker run whisper --device cpu", rc=0),
     app("nvidia-smi: not found", image="nvcr.io/nvidia/l4t-base:r35.2.1") | {"probes": {"l4t_version": "# R35 (release), REVISION: 2.1"}},
 ]
