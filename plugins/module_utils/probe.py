@@ -274,8 +274,8 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("reboot_required", "kernel", file("/var/run/reboot-required")),
     ("proc_driver_nvidia_version", "driver device_nodes container_toolkit", file("{procfs}/driver/nvidia/version")),
     ("proc_driver_nvidia_gpus", "hardware driver device_nodes", files("{procfs}/driver/nvidia/gpus/*/information")),
-    ("nvidia_smi", "hardware driver engine container_toolkit", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
-    ("nvidia_smi_list", "hardware driver device_nodes container_toolkit", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
+    ("nvidia_smi", "hardware driver engine container_toolkit cuda", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
+    ("nvidia_smi_list", "hardware driver device_nodes container_toolkit container cuda", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_query", "hardware driver", command("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_q", "hardware driver", command("nvidia-smi", "-q", limit_s=SMI_LIMIT_S)),
     (
