@@ -134,7 +134,7 @@ def test_each_layer_collects_what_its_rules_read():
     collected = {layer: {name for name, readers, _how in probe.PROBES if layer in readers.split()} for layer in LAYERS}
     # People put these into a bundle; the probe does not ask an orchestrator.
     by_people = {"node_allocatable", "pod_manifest", "pod_events", "pod_log", "device_plugin_log", "device_plugin_env", "gpu_operator_values", "kubelet_log"}
-    by_people |= {"app_log", "recent_commands", "lxc_config", "journal", "docker_security_options"}
+    by_people |= {"containerd_config", "driver_pod_status", "app_log", "recent_commands", "lxc_config", "journal", "docker_security_options"}
     assert {rule.id: missing for rule in RULES.values() if (missing := set(rule.probes) - collected[rule.layer] - by_people)} == {}
 
 
