@@ -10,7 +10,8 @@ short_description: Find wrong GPU requests in Compose files and Kubernetes manif
 version_added: "0.1.0"
 author: The goldnode founders (@goldnode)
 description:
-  - Reads a file, or each C(.yml), C(.yaml) and C(.json) file below a directory, on the controller, and judges each container that uses a GPU by the rules C(workload.*).
+  - Reads a file, or each C(.yml), C(.yaml) and C(.json) file below a directory, on the controller.
+  - Judges each container that uses a GPU by the rules C(workload.*).
   - A file that cannot be read gets one sentence and makes the outcome C(inconclusive) where nothing fails; the others are judged.
 options:
   path:

@@ -30,7 +30,7 @@ DRIVER_IN_USE = (
 @rule(
     "orchestrator.operator_driver",
     layer=ORCHESTRATOR,
-    probes=("pod_log", "driver_pod_status", "gpu_operator_values"),
+    probes=("pod_log", "gpu_operator_values"),
     symptom="nvidia-driver-daemonset restarts: 'Could not unload NVIDIA driver kernel modules, driver is in use'; the other pods of the operator stay in Init.",
     cause="The node has a driver of its own, installed on the host, and the GPU operator tries to install its driver container over it.",
     fix="helm upgrade gpu-operator nvidia/gpu-operator --set driver.enabled=false (toolkit.enabled=false too where the host has the toolkit), or remove the "
@@ -98,7 +98,7 @@ def _place(name: str) -> str:
 @rule(
     "orchestrator.operator_validation",
     layer=ORCHESTRATOR,
-    probes=("pod_log", "pod_events", "driver_pod_status"),
+    probes=("pod_log", "pod_events"),
     symptom="Pods of the GPU operator stay in Init:0/4; the validator's log says 'failed to validate the driver, retrying' or 'waiting for … to be ready'.",
     cause="A validation of the GPU operator does not pass, and everything after it waits for it: driver, then toolkit, then CUDA, then plugin.",
     fix="kubectl -n gpu-operator logs <validator pod> -c driver-validation (toolkit-validation, cuda-validation, plugin-validation): the first that fails "

@@ -125,7 +125,7 @@ QUERIES = {
     "ecc.errors.uncorrected.volatile.total": fact("ECC Uncorrected Volatile"),
     "remapped_rows.uncorrectable": fact("Remapped Uncorrectable"),
     "remapped_rows.pending": fact("Remapped Pending"),
-    "remapped_rows.failure": fact("Remapped SmiError"),
+    "remapped_rows.failure": fact("Remapped Failure"),
     "pcie.link.gen.current": fact("Link Generation"),
     "pcie.link.gen.max": fact("Link Generation"),
     "pcie.link.width.current": fact("Link Width"),
@@ -279,7 +279,7 @@ def remapped_of(device):
         ("Correctable Error", "remapped_row_corr", "0"),
         ("Uncorrectable Error", "remapped_row_unc", device.field("Remapped Uncorrectable")),
         ("Pending", "remapped_row_pending", device.field("Remapped Pending")),
-        ("Remapping SmiError Occurred", "remapped_row_failure", device.field("Remapped SmiError")),
+        ("Remapping Failure Occurred", "remapped_row_failure", device.field("Remapped Failure")),
     ]
 
 
