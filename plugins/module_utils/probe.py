@@ -273,6 +273,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("grubenv", "kernel", file("/boot/grub/grubenv")),
     ("reboot_required", "kernel", file("/var/run/reboot-required")),
     ("proc_driver_nvidia_version", "driver device_nodes container_toolkit", file("{procfs}/driver/nvidia/version")),
+    ("proc_driver_nvidia_params", "driver policy", file("{procfs}/driver/nvidia/params")),
     ("proc_driver_nvidia_gpus", "hardware driver device_nodes", files("{procfs}/driver/nvidia/gpus/*/information")),
     ("nvidia_smi", "hardware driver engine container_toolkit cuda", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_list", "hardware driver device_nodes container_toolkit container cuda", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
@@ -288,6 +289,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
         "driver policy",
         command("journalctl", "-b", "--no-pager", "-n", "200", "-t", "nv-fabricmanager", "-t", "nvidia-gridd", "-t", "nvidia-vgpu-mgr"),
     ),
+    ("l4t_version", "cuda", file("/etc/nv_tegra_release")),
     ("fabricmanager_service", "driver", service("nvidia-fabricmanager")),
     ("persistenced_service", "driver", service("nvidia-persistenced")),
     ("imex_service", "driver", service("nvidia-imex")),
@@ -313,6 +315,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("getenforce", "policy", command("getenforce")),
     ("getsebool", "policy", command("getsebool", "container_use_devices")),
     ("aa_status", "policy", command("aa-status")),
+    ("audit_avc", "policy", command("ausearch", "-m", "avc", "-ts", "boot", "--raw")),
 )
 
 
