@@ -16,11 +16,11 @@ EVERYTHING = "*"
 _SHAPES = {
     name: re.compile(pattern, re.M)
     for name, pattern in {
-        "boot_kernels": r"^[-l][rwx-]{9}",
+        "boot_kernels": r"vmlinu[xz]|^[-l][rwx-]{9}",
         "dmesg": r"^(?:<\d+>)?\[ *\d+\.\d+\]|Linux version \d",
         "dpkg_l": r"^[uihrp][ncHUFWti]R?\s+[a-z0-9][a-z0-9+.-]+(?::\w+)?\s+\d",
-        "linux_headers": r"^[-dl][rwx-]{9}",
-        "ls_dev_nvidia": r"^[-bcdl][rwxsStT-]{9}",
+        "linux_headers": r"/build\b|^[-dl][rwx-]{9}",
+        "ls_dev_nvidia": r"/dev/nvidia|^[-bcdl][rwxsStT-]{9}",
         "lsmod": r"\A\s*\Z|^\w+\s+\d+\s+\d+|^Module\s+Size",
         "lspci_nnk": r"\A\s*\Z|^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
         "proc_devices": r"^Character devices:",
@@ -93,7 +93,9 @@ class Bundle:
             return {}
         if not isinstance(value, dict) or self.error(name):
             return None
-        return {path: text for path, text in value.items() if str(path).startswith("/") and _readable(text)}
+        named = {path: text for path, text in value.items() if str(path).startswith("/")}
+        read = {path: text for path, text in named.items() if _readable(text)}
+        return read if read or not named else None
 
     def _key(self, name: str, key: str) -> Any:
         value = self.probes.get(name)

@@ -32,6 +32,11 @@ class CdiSpec:
         """Where it lies; /run and /var/run are one."""
         return re.sub(r"^/var/run/", "/run/", self.path.rpartition("/")[0])
 
+    @property
+    def names_nothing(self) -> bool:
+        """Whether no word of it is one of a CDI spec."""
+        return not (self.kind or self.devices or self.nodes or self.driver_versions or self.version)
+
 
 def cdi_spec(path: str, text: str) -> CdiSpec:
     """One file; an excerpt has an empty kind where it does not show one."""

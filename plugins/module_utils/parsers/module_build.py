@@ -66,6 +66,11 @@ def is_build(text: str) -> bool:
     return bool(_BUILDS.search(text) and _OURS.search(text))
 
 
+def is_log(text: str) -> bool:
+    """Whether a text that stands for a build's log has words of one."""
+    return bool(_BUILDS.search(text) or _OURS.search(text) or _FAILED.search(text) or re.search(r"\berror\b|\bg?cc\b", text, re.IGNORECASE))
+
+
 def is_of_another(text: str) -> bool:
     """Whether a build's log is of a module that is not NVIDIA's."""
     return bool(_OTHERS.search(text)) and "nvidia" not in text

@@ -19,10 +19,13 @@ _PAIR = re.compile(rf"^\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*=\s*(.*)$")
 
 
 def settings(text: str) -> Settings:
-    """Path of table and key -> value (string, bool, number, list of strings); what is commented out is not there."""
+    """Path of table and key -> value (string, bool, number, list of strings); what is commented out is not there. ValueError where no line is TOML."""
     found: Settings = {}
     table: Path = ()
-    for line in _joined(text):
+    lines = [line for line in _joined(text) if line.strip() and not line.lstrip().startswith("#")]
+    if lines and not any(_TABLE.match(line) or _PAIR.match(line) for line in lines):
+        raise ValueError("not TOML")
+    for line in lines:
         heading, pair = _TABLE.match(line), _PAIR.match(line)
         if heading:
             table = _path(heading.group(1))

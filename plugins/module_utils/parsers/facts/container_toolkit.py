@@ -73,7 +73,9 @@ class ContainerToolkitFacts(EngineFacts):
     @fact
     def cdi_files(self) -> tuple[cdi.CdiSpec, ...]:
         """Each file with a CDI spec of NVIDIA's, also excerpts that do not say what they are for: good for what they name, not for what they lack."""
-        specs = (cdi.cdi_spec(path, text) for path, text in self.known(self.bundle.files("cdi_specs")).items())
+        specs = tuple(cdi.cdi_spec(path, text) for path, text in self.known(self.bundle.files("cdi_specs")).items())
+        if any(spec.names_nothing for spec in specs):
+            return self.known(None)
         return cdi.effective(tuple(spec for spec in specs if not spec.kind or "nvidia.com/" in spec.kind))
 
     @fact

@@ -70,8 +70,8 @@ class KernelFacts(HardwareFacts):
         """The builds of NVIDIA's module that the evidence logs, those for another kernel than the running one left out."""
         logs = [self.bundle.text("dkms_build_log") or "", *(self.bundle.files("dkms_build_log") or {}).values()]
         told = [message.text for message in self.messages or () if message.source in ("pod_log", "app_log", "pod_events")]
-        texts = [text for text in logs if text and not module_build.is_of_another(text)] + [text for text in told if module_build.is_build(text)]
-        builds = [module_build.build(text) for text in texts]
+        texts = [text for text in logs if module_build.is_log(text) and not module_build.is_of_another(text)]
+        builds = [module_build.build(text) for text in (*texts, *(text for text in told if module_build.is_build(text)))]
         release = self.kernel_release
         return tuple(build for build in builds if not release or module_build.is_for(build, release))
 

@@ -8,6 +8,7 @@ import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.gpu_requests import NO_GPU_DRIVER, NO_PROGRAM, NO_RUNTIME
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER_TOOLKIT
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvidia
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
@@ -114,7 +115,7 @@ def version_is_pinned(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable(NONE_HERE if wanted else "nothing is pinned")
     if facts.bundle.absent("nvidia_ctk_version"):
         return failed(wanted.pin("container_toolkit", "version"), "nvidia-ctk is not installed")
-    installed = facts.toolkit_version if facts.bundle.looked("nvidia_ctk_version") else None
+    installed = nvidia.tool_version(facts.bundle.text("nvidia_ctk_version") or "")
     return equals_pin(installed, upstream(wanted.pin("container_toolkit", "version")))
 
 

@@ -136,14 +136,14 @@ def cri_has_nvidia_handler(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "engine.device_plugin_runtime",
     layer=ENGINE,
-    probes=("device_plugin_log", "containerd_config", "docker_info"),
+    probes=("device_plugin_log", "containerd_config"),
     symptom=(
         "The device plugin finds no NVML ('Incompatible platform detected', 'could not load NVML library: libnvidia-ml.so.1') on a node whose nvidia-smi works."
     ),
-    cause="The device plugin's pod runs in runc: nvidia is not the engine's default runtime, and the pod names no RuntimeClass nvidia.",
+    cause="containerd has no runtime handler nvidia, so the device plugin's pod runs in runc, whatever RuntimeClass it names.",
     fix=(
-        "Give the device plugin runtimeClassName: nvidia (helm --set runtimeClassName=nvidia), or make nvidia the default: nvidia-ctk runtime configure "
-        "--runtime=containerd --set-as-default, then: systemctl restart containerd"
+        "nvidia-ctk runtime configure --runtime=containerd (--set-as-default where the plugin names no runtimeClassName: nvidia), then: "
+        "systemctl restart containerd"
     ),
     verify="kubectl describe node shows nvidia.com/gpu under Allocatable.",
     source="NVIDIA/k8s-device-plugin README, prerequisites; containerd/containerd #3843; NVIDIA/nvidia-docker #1468",
@@ -156,13 +156,13 @@ def device_plugin_runtime(facts: Facts, wanted: Wanted) -> Outcome:
     if not said:
         return passed("the device plugin finds NVML")
     config = facts.containerd_config
-    default = (config.default_runtime if config else None) or (facts.docker_info or {}).get("DefaultRuntime")
-    without = config is not None and bool(config.runtimes) and "nvidia" not in config.runtimes
-    if not without and (default is None or "nvidia" in default):
-        return unknown("the device plugin finds no NVML, and the runtime in which it runs was not seen")
-    has = "containerd's configuration has no runtime nvidia" if without else f"the default runtime is {default}, and the pod names no RuntimeClass nvidia"
-    cause = f"The device plugin does not get the driver's libraries, since it does not run in NVIDIA's runtime: {has} ({quote(said)})."
-    return failed("the runtime nvidia for the device plugin", f"default runtime {default}", cause=cause, confidence="medium")
+    if config is None or not config.runtimes or "nvidia" in config.runtimes:
+        return unknown("the device plugin finds no NVML, and what was seen of the engine does not lack the runtime nvidia")
+    cause = (
+        "The device plugin does not get the driver's libraries, since it cannot run in NVIDIA's runtime: containerd's configuration has no runtime nvidia "
+        f"({quote(said)})."
+    )
+    return failed("the runtime nvidia in containerd", f"runtimes {', '.join(sorted(config.runtimes))}", cause=cause, confidence="medium")
 
 
 @rule(

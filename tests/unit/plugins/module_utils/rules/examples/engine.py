@@ -53,7 +53,7 @@ FAILING = {
     "engine.low_level_runtime_fits": ran("OCI runtime create failed: this version of runc doesn't work on cgroups v2: unknown"),
     "engine.cri_has_nvidia_handler": says('Failed to create pod sandbox: failed to get sandbox runtime: no runtime for "nvidia" is configured'),
     "engine.device_plugin_runtime": both(
-        containerd(),
+        form("containerd_config", content='[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]\n  runtime_type = "io.containerd.runc.v2"\n'),
         form("device_plugin_log", stdout="Incompatible platform detected\nIf this is a GPU node, did you configure the NVIDIA Container Toolkit?", rc=0),
     ),
     "engine.cri_default_runtime": both(
