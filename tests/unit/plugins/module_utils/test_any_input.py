@@ -71,7 +71,7 @@ def public_parsers():
         for name, function in vars(importlib.import_module(module.name)).items():
             if inspect.isfunction(function) and function.__module__ == module.name and not name.startswith("_"):
                 kinds = [parameter.annotation for parameter in inspect.signature(function).parameters.values() if parameter.default is parameter.empty]
-                if kinds and set(kinds) <= {"str", "str | None"}:
+                if kinds and set(kinds) <= {"str", "str | None"} and "pattern" not in inspect.signature(function).parameters:
                     yield function
 
 
