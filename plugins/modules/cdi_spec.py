@@ -66,7 +66,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import CdiSpec, cdi_spec
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cdi import CdiSpec, cdi_spec
 
 
 def describes(spec: CdiSpec, driver: str) -> bool:

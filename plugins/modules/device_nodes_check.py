@@ -11,7 +11,7 @@ short_description: Probe and judge the layer device nodes of this node
 version_added: "0.1.0"
 author: The goldnode founders (@goldnode)
 description:
-  - Presence, major and mode of /dev/nvidia*.
+  - Presence, major and mode of /dev/nvidia*, the module nvidia_uvm, and the capability nodes of MIG devices.
   - Runs the probe in place for this layer alone and judges it on the node.
 extends_documentation_fragment: goldnode.gpu.layer_check
 """

@@ -11,7 +11,8 @@ short_description: Probe and judge the layer kernel of this node
 version_added: "0.1.0"
 author: The goldnode founders (@goldnode)
 description:
-  - The kernel that runs and the one that the next boot starts, headers, the module built for it, other drivers on the GPU.
+  - The kernel that runs and the one that the next boot starts, headers, the build of the module for it and why it failed, whether the kernel
+    takes the module (signature, version, symbols), other drivers on the GPU.
   - Runs the probe in place for this layer alone and judges it on the node.
 extends_documentation_fragment: goldnode.gpu.layer_check
 """

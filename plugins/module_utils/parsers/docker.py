@@ -8,6 +8,26 @@ import json
 import re
 from typing import Any
 
+# A key of `docker info` in JSON -> its heading in text.
+HEADINGS = {
+    "DefaultRuntime": "Default Runtime",
+    "CgroupVersion": "Cgroup Version",
+    "CgroupDriver": "Cgroup Driver",
+    "ServerVersion": "Server Version",
+    "OperatingSystem": "Operating System",
+    "DockerRootDir": "Docker Root Dir",
+    "Name": "Name",
+}
+
+
+# What people write into daemon.json and no JSON parser takes.
+JSON_FAULTS = (
+    (r"[\u201c\u201d\u2018\u2019]", "typographic quotes"),
+    (r",\s*[}\]]", "a comma before a closing bracket"),
+    (r"[}\]\"\w]\s*\n\s*\"[\w-]+\"\s*:", "a missing comma before the next key"),
+    (r"^\s*(?://|#)", "a comment"),
+)
+
 
 def as_json(text: str) -> dict[str, Any] | None:
     """The mapping that a JSON text holds, or None."""
@@ -36,22 +56,36 @@ def info(text: str) -> dict[str, Any] | None:
 
 def _info_of_text(text: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
-    for key, heading in (
-        ("DefaultRuntime", "Default Runtime"),
-        ("CgroupVersion", "Cgroup Version"),
-        ("CgroupDriver", "Cgroup Driver"),
-        ("ServerVersion", "Server Version"),
-    ):
-        match = re.search(rf"^\s*{heading}:\s*(\S+)", text, re.M)
+    for key, heading in HEADINGS.items():
+        match = re.search(rf"^\s*{heading}:\s*(\S.*?)\s*$", text, re.M)
         if match:
             found[key] = match.group(1)
     runtimes = re.search(r"^\s*Runtimes:\s*(.*)$", text, re.M)
     if runtimes:
         found["Runtimes"] = {name: {} for name in runtimes.group(1).split()}
+    if re.search(r"^\s*rootless\s*$|name=rootless", text, re.M):
+        found["SecurityOptions"] = ["name=rootless"]
     directories = re.search(r"^\s*CDI spec directories:\s*\n((?:\s+/\S+\n?)+)", text, re.M)
     if directories:
         found["CDISpecDirs"] = directories.group(1).split()
     return found or None
+
+
+def daemon_json_fault(text: str, complete: bool) -> str | None:
+    """What makes daemon.json unreadable for the daemon, with its line. A cut excerpt is blamed only for what no continuation can heal."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        return _json_fault(text, complete, error)
+    return None if isinstance(found, dict) else "it is not one JSON object"
+
+
+def _json_fault(text: str, complete: bool, error: ValueError) -> str | None:
+    for pattern, what in JSON_FAULTS:
+        match = re.search(pattern, text)
+        if match:
+            return f"{what} on line {text.count(chr(10), 0, match.start()) + 1}"
+    return str(error) if complete or str(error).startswith("Extra data") else None
 
 
 def upstream(version: str) -> str:

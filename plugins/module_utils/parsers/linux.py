@@ -5,13 +5,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
 
 @dataclass(frozen=True)
 class PciDevice:
-    """One line of `lspci -nnk`: address with domain, class and `vendor:device` in hex, the kernel driver bound to it, the name if given."""
+    """One device of `lspci -nnk`: address with domain, class and `vendor:device` in hex, the kernel driver bound to it, the name if given.
+
+    A listing without numbers gives the class of display devices and the vendor NVIDIA by their names; an excerpt that shows only a driver gives a
+    device with an empty address.
+    """
 
     address: str
     kind: str
@@ -40,30 +44,42 @@ class Package:
 
 @dataclass(frozen=True)
 class DkmsModule:
-    """One line of `dkms status`: built for one kernel, or only `added` and then without kernel."""
+    """One line of `dkms status`: built for one kernel, or only `added` and then without kernel; `note` is what follows the state."""
 
     name: str
     version: str
     kernel: str | None
     state: str
+    note: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class DeviceNode:
-    """One row of `ls -l` below /dev: file type letter, permission bits, major and minor (None: not a device)."""
+    """A file below /dev: type letter, permission bits, major and minor (None: not a device), owner and group; a bare name has no type and no mode."""
 
     path: str
     kind: str
-    mode: int
+    mode: int | None
     major: int | None
     minor: int | None
+    owner: str = field(default="", compare=False)
+    group: str = field(default="", compare=False)
 
 
-_PCI = re.compile(r"^(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) .*?\[([0-9a-f]{4})\]:\s*(.*?)\s*\[([0-9a-f]{4}:[0-9a-f]{4})\]", re.I)
-_DPKG = re.compile(r"^([uihrp][nciurhWtT]) ?R?\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.M)
+_PCI = re.compile(r"^(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) .*?\[([0-9a-f]{4})\]:\s*(.*?)\s*\[([0-9a-f]{4}:[0-9a-f]{4})\]", re.I)
+# `lspci -n`: "00:04.0 0302: 10de:20b0 (rev a1)"; `lspci -k`: "01:00.0 3D controller: NVIDIA Corporation GA102GL [A10] (rev a1)"
+_PCI_NUMBERS = re.compile(r"^(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([0-9a-f]{4}): ([0-9a-f]{4}:[0-9a-f]{4})", re.I)
+_PCI_NAMES = re.compile(r"^(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z0-9][^:\[]*): (.*?)(?: \(rev \w+\).*)?$", re.I)
+_PCI_CLASSES = {"VGA compatible controller": "0300", "3D controller": "0302", "Display controller": "0380", "Audio device": "0403", "Bridge": "0680"}
+_DPKG = re.compile(r"^([uihrp][nciUFHWt]) ?R?\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.M)
 # dkms 2: "nvidia, 535.98, 6.1.0-9-amd64, x86_64: installed"; dkms 3: "nvidia/535.98, 6.1.0-9-amd64, x86_64: installed (notes)"; "nvidia/535.98: added"
-_DKMS = re.compile(r"^([^\s,/]+)(?:/|, )([^\s,:]+)(?:, ([^\s,]+), ([^\s,:]+))?: (\w+)", re.M)
-_LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})\S*\s+\d+\s+\S+\s+\S+\s+(?:(\d+),\s*(\d+)|\d+)\s.*?(/dev/\S+)", re.M)
+_DKMS = re.compile(r"^([^\s,/]+)(?:/|, )([^\s,:]+)(?:, ([^\s,]+), ([^\s,:]+))?: ([\w-]+)([^\n]*)", re.M)
+_LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})[.+@]?\s+\d+\s+(\S+)\s+(\S+)\s+(?:(?:\?|\w+:\S+)\s+)?(?:(\d+),\s*(\d+)|\d+)\s.*?(\S+?)(?: -> \S+)?$", re.M)
+_STAT_FILE = re.compile(r"^\s*File: [`'\u2018]?(/dev/nvidia[^\s'\u2019]*)", re.M)
+_STAT_TYPE = re.compile(r"Device type: (\w+),(\w+)")
+_STAT_ACCESS = re.compile(r"Access: \((\d+)/([bcdlps-])\S+\)\s+Uid: \(\s*\d+/\s*(\S+)\)\s+Gid: \(\s*\d+/\s*(\S+)\)")
+_HIGHEST_MAJOR = 511  # Linux CHRDEV_MAJOR_MAX; older coreutils print a device type in hex, newer ones in decimal
+_GONE = re.compile(r"cannot (?:access|statx?|open) [`'\u2018\"]?(/dev/nvidia[^\s'\u2019`\":]*)['\u2019\"]?: No such file", re.I)
 
 
 def key_values(text: str) -> dict[str, str]:
@@ -79,17 +95,30 @@ def colon_values(text: str) -> dict[str, str]:
 
 
 def pci_devices(text: str) -> tuple[PciDevice, ...]:
-    """`lspci -nnk`, with or without domain and names."""
+    """`lspci -nnk`, `-nk` and `-k`, with or without domain and names."""
     found: list[PciDevice] = []
     for line in text.splitlines():
-        match = _PCI.match(line)
-        if match:
-            domain, slot, kind, name, identifier = match.groups()
-            found.append(PciDevice(f"{domain or '0000'}:{slot}".lower(), kind.lower(), identifier.lower(), None, name))
-        elif found and "Kernel driver in use:" in line:
-            last = found.pop()
-            found.append(PciDevice(last.address, last.kind, last.identifier, line.split(":", 1)[1].strip(), last.name))
+        device = _pci_device(line)
+        if device:
+            found.append(device)
+        elif "Kernel driver in use:" in line:
+            last = found.pop() if found and found[-1].driver is None else PciDevice("", "", "", None, "")
+            found.append(replace(last, driver=line.split(":", 1)[1].strip()))
     return tuple(found)
+
+
+def _pci_device(line: str) -> PciDevice | None:
+    match = _PCI.match(line)
+    if match:
+        domain, slot, kind, name, identifier = match.groups()
+    elif match := _PCI_NUMBERS.match(line):
+        (domain, slot, kind, identifier), name = match.groups(), ""
+    elif match := _PCI_NAMES.match(line):
+        domain, slot, title, name = match.groups()
+        kind, identifier = _PCI_CLASSES.get(title, ""), "10de:" if name.upper().startswith("NVIDIA") else ""
+    else:
+        return None
+    return PciDevice(f"{domain or '0000'}:{slot}".lower(), kind.lower(), identifier.lower(), None, name)
 
 
 def modules(text: str) -> frozenset[str]:
@@ -108,16 +137,65 @@ def packages(text: str) -> dict[str, Package]:
 
 def dkms(text: str) -> tuple[DkmsModule, ...]:
     """`dkms status` of versions 2 and 3."""
-    return tuple(DkmsModule(name, version, kernel or None, state) for name, version, kernel, _architecture, state in _DKMS.findall(text))
+    return tuple(DkmsModule(name, version, kernel or None, state, note.strip()) for name, version, kernel, _architecture, state, note in _DKMS.findall(text))
 
 
 def device_nodes(text: str) -> dict[str, DeviceNode]:
-    """`ls -l` of device nodes, by path."""
-    found = {}
-    for kind, bits, major, minor, path in _LS.findall(text):
-        mode = sum(1 << (8 - place) for place, letter in enumerate(bits) if letter not in "-ST")
-        found[path] = DeviceNode(path, kind, mode, int(major) if major else None, int(minor) if minor else None)
-    return found
+    """NVIDIA's files below /dev, by path: `ls -l`, with paths or names, `stat`, and bare names."""
+    found: dict[str, DeviceNode] = {}
+    folder = "/dev/"
+    for line in text.splitlines():
+        if line.startswith("/dev/") and line.endswith(":"):
+            folder = line[:-1] + "/"
+        match = _LS.match(line)
+        names = [match.group(7)] if match else [] if ":" in line else line.split()
+        for path in (path for name in names if (path := _dev_path(folder, name))):
+            found[path] = _listed(path, match) if match else DeviceNode(path, "", None, None, None)
+    found.update(_stat_nodes(text))
+    return {path: node for path, node in found.items() if not (node.kind == "d" and path.startswith("/dev/nvidia-caps"))}
+
+
+def _dev_path(folder: str, name: str) -> str | None:
+    """The path of a name in a listing; None for what is not NVIDIA's."""
+    if name.startswith("/dev/nvidia"):
+        return name
+    if not re.match(r"nvidia(?:\d|ctl|-)", name):
+        return None
+    return ("/dev/nvidia-caps/" if re.match(r"nvidia-cap\d", name) else folder) + name
+
+
+def _listed(path: str, match: re.Match[str]) -> DeviceNode:
+    kind, bits, owner, group, major, minor, _name = match.groups()
+    mode = sum(1 << (8 - place) for place, letter in enumerate(bits) if letter not in "-ST")
+    return DeviceNode(path, kind, mode, int(major) if major else None, int(minor) if minor else None, owner, group)
+
+
+def _stat_nodes(text: str) -> dict[str, DeviceNode]:
+    """The blocks of `stat`, each from its `File:` on."""
+    starts = list(_STAT_FILE.finditer(text))
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    nodes = (_stat_node(match.group(1), text[match.end() : end]) for match, end in zip(starts, ends))
+    return {node.path: node for node in nodes if node}
+
+
+def _stat_node(path: str, block: str) -> DeviceNode | None:
+    access, numbers = _STAT_ACCESS.search(block), _STAT_TYPE.search(block)
+    if not access:
+        return None
+    mode, kind, owner, group = access.groups()
+    major, minor = _device_type(*numbers.groups()) if numbers else (None, None)
+    return DeviceNode(path, kind, int(mode, 8), major, minor, owner, group)
+
+
+def _device_type(major: str, minor: str) -> tuple[int, int]:
+    """`c3,0` or, since coreutils 9, `195,0`."""
+    base = 10 if major.isdigit() and int(major, 16) > _HIGHEST_MAJOR else 16
+    return int(major, base), int(minor, base)
+
+
+def missing_device_nodes(text: str) -> frozenset[str]:
+    """The paths of which ls or stat say that they are not there; `/dev/nvidia*` stands for all."""
+    return frozenset(_GONE.findall(text))
 
 
 def character_majors(text: str) -> dict[str, int]:

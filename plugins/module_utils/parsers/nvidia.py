@@ -24,17 +24,6 @@ class Gpu:
     mig: str | None
 
 
-@dataclass(frozen=True)
-class CdiSpec:
-    """What a CDI spec file names: its kind, its devices, the device nodes to inject, and the driver versions in its library paths."""
-
-    path: str
-    kind: str
-    devices: tuple[str, ...]
-    nodes: frozenset[str]
-    driver_versions: frozenset[str]
-
-
 def module_version(text: str) -> str | None:
     """/proc/driver/nvidia/version -> version of the loaded module."""
     match = re.search(r"Kernel Module(?: for \S+)?\s+" + VERSION, text)
@@ -114,22 +103,3 @@ def tool_version(text: str) -> str | None:
     """The first `1.2.3` after the word version: nvidia-ctk, podman, containerd, runc."""
     match = re.search(r"\b[vV]?(\d+\.\d+\.\d+)", text)
     return match.group(1) if match else None
-
-
-def cdi_spec(path: str, text: str) -> CdiSpec:
-    """A CDI spec, YAML or JSON, by what it names: Python on a node has no YAML, and only names are asked for."""
-    kind = re.search(r"[\"']?\bkind[\"']?:\s*[\"']?([\w./-]+)", text)
-    return CdiSpec(
-        path=path,
-        kind=kind.group(1) if kind else "",
-        devices=tuple(re.findall(r"[\"']?\bname[\"']?:\s*[\"']?([\w.:-]+)[\"']?\s*(?:,|\n|\}|\Z)", _devices_part(text))),
-        nodes=frozenset(re.findall(r"[\"']?\b(?:hostPath|path)[\"']?:\s*[\"']?(/dev/nvidia[\w/-]*)", text)),
-        driver_versions=frozenset(re.findall(r"lib(?:cuda|nvidia-ml)\.so\." + VERSION, text)),
-    )
-
-
-def _devices_part(text: str) -> str:
-    """From the devices on, up to the edits that all share: names of hooks and environments stand elsewhere."""
-    start = re.search(r"^\s*[\"']?devices[\"']?:", text, re.M) or re.search(r"[\"']devices[\"']:", text)
-    end = re.search(r"^[\"']?containerEdits[\"']?:", text, re.M)
-    return text[start.start() if start else 0 : end.start() if end and start and end.start() > start.start() else len(text)]

@@ -15,6 +15,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import
 # "[  12.3] ", "Mon Mar 6 21:34:31 2023] ", "Dec  2 11:49:53 host kernel: [  885.2] ", "2025-05-27T09:12:27.95 host kernel: "
 _PREFIX = re.compile(r"^(?:\S.*?\bkernel: ?)?\s*(?:\[[^\]]*\]\s*)?(?:NVRM:\s*)?")
 
+_OURS = re.compile(r"NVRM|[Nn]vidia|NVIDIA|nv-|gsp|vgpu|vmiop|nvlsm|ib_umad|imex|infoROM|no space|failed to assign|D3cold|[Ff]abric")
+
 _MISMATCHES = (
     rf"API mismatch: the client (?:'[^']*' \(pid \d+\) )?has the version (?P<library>{VERSION}), but this kernel module has the version (?P<module>{VERSION})",
     rf"API mismatch: the NVIDIA kernel module has version (?P<module>{VERSION}), but this NVIDIA driver component has version (?P<library>{VERSION})",
@@ -37,8 +39,8 @@ class Mismatch(NamedTuple):
 
 
 def sentences(text: str) -> str:
-    """The log without its prefixes and line breaks."""
-    return " ".join(part for part in (_PREFIX.sub("", line).strip() for line in text.splitlines()) if part)
+    """The log's lines about NVIDIA or PCI, without their prefixes and line breaks."""
+    return " ".join(part for part in (_PREFIX.sub("", line).strip() for line in text.splitlines() if _OURS.search(line)) if part)
 
 
 def mismatch(words: str) -> Mismatch | None:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Generic, Mapping, NamedTuple, TypeVar, overload
+from typing import Any, Callable, Generic, Iterable, Mapping, NamedTuple, TypeVar, overload
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
@@ -38,6 +38,13 @@ class Message(NamedTuple):
 
     source: str
     text: str
+
+
+def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
+    """The first message that has the pattern, and where; case does not matter."""
+    compiled = needles.prepare(pattern).pattern
+    found = ((message, compiled.search(message.text)) for message in messages)
+    return next(((message, match) for message, match in found if match), None)
 
 
 class fact(Generic[T]):  # noqa: N801 - used like `property`
@@ -79,8 +86,8 @@ class Base:
 
     @fact
     def messages(self) -> tuple[Message, ...]:
-        """What the tools said, on the host first, then in each container."""
-        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name))]
+        """What the tools said, on the host first, then in each container; nvidia-smi's long log is data and not said to anybody."""
+        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
         for number, run in enumerate(self.runs, start=1):
             parts = [str(run[key]) for key in ("error", "stdout", "stderr") if run.get(key)]
             spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
@@ -93,13 +100,9 @@ class Base:
 
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
-        prepared = needles.prepare(pattern)
-        if not needles.may_match(prepared, self.spoken or ""):
+        if not needles.may_match(needles.prepare(pattern), self.spoken or ""):
             return None
-        for message in self.messages or ():
-            if sources(message.source) and (match := prepared.pattern.search(message.text)):
-                return message, match
-        return None
+        return first_with(pattern, (message for message in self.messages or () if sources(message.source)))
 
     def need(self, name: str) -> str:
         """A probe's text; raises where there is none, which makes the fact that asks for it unknown."""

@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import re
+
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
+
+ALL_NODES = "/dev/nvidia*"
 
 
 class DeviceNodeFacts(Base):
@@ -14,9 +18,34 @@ class DeviceNodeFacts(Base):
     @fact
     def device_nodes(self) -> dict[str, linux.DeviceNode]:
         """NVIDIA's nodes below /dev, by path."""
-        return {} if self.bundle.absent("ls_dev_nvidia") else linux.device_nodes(self.need("ls_dev_nvidia")) or self.known(None)
+        if self.bundle.absent("ls_dev_nvidia") or ALL_NODES in self.known(self.missing_device_nodes):
+            return {}
+        return linux.device_nodes(self.known(self.bundle.output("ls_dev_nvidia"))) or self.known(None)
+
+    @fact
+    def missing_device_nodes(self) -> frozenset[str]:
+        """The nodes of which ls says that they are not there."""
+        return linux.missing_device_nodes(self.bundle.output("ls_dev_nvidia") or "")
+
+    @fact
+    def container_device_nodes(self) -> dict[str, linux.DeviceNode]:
+        """The nodes that a container listed, by path: those of the host, bind-mounted or made alike."""
+        listed = (linux.device_nodes(str(run.get("stdout") or "")) for run in self.runs if run.get("payload") == "ls_dev")
+        return {path: node for nodes in listed for path, node in nodes.items()}
 
     @fact
     def majors(self) -> dict[str, int]:
         """The character majors that the kernel's drivers have registered."""
         return linux.character_majors(self.need("proc_devices"))
+
+    @fact
+    def user_groups(self) -> frozenset[str]:
+        """The groups of the user who asks, by name and number: `id`, `id -Gn`, `groups`."""
+        return frozenset(re.findall(r"[\w.-]+", self.need("id_groups")))
+
+    @fact
+    def device_node_options(self) -> dict[str, str]:
+        """The module options by which nodes get another owner or mode: NVreg_DeviceFile…, NVreg_ModifyDeviceFiles."""
+        texts = self.known(self.bundle.files("modprobe_d")).values()
+        lines = [line for text in texts for line in text.splitlines() if re.match(r"\s*options\s+nvidia", line)]
+        return dict(pair for line in lines for pair in re.findall(r"(NVreg_\w*DeviceFile\w*)=(\S+)", line))

@@ -98,7 +98,7 @@ class DriverFacts(KernelFacts):
         """Driver versions that are stated to run the load without the fault."""
         said = [f"{key}: {value}" for key, value in self.bundle.stated.items() if "driver" in f"{key} {value}".lower()]
         good = [re.sub(r"(?<=\d)_(?=\d)", ".", words).replace("_", " ") for words in said if re.search(GOOD_NEWS, words, re.I)]
-        return tuple(self.known([version for words in good for version in re.findall(r"(?<![\d.])" + nvidia.VERSION + r"(?!\d)", words)] or None))
+        return tuple(self.known([version for words in good for version in re.findall(r"(?<![\d.])([3-6]\d\d(?:\.\d{2,3}){0,2})(?![\d.]*\d)", words)] or None))
 
     @fact
     def persistence(self) -> bool:

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge import driver_branches
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, needles, nvidia_smi, nvrm, xid
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
 
 # Probes that hold lines of the kernel log, and services' lines between them.
 LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
-# Sources of messages that speak from inside a container or a pod; everything else speaks of the host.
+# Sources of messages that speak from inside a container or a pod, but for the lines of the hook, which runs on the host and relays what NVML says there.
 INSIDE = ("run ", "pod_", "app_log")
+HOOK_LINE = re.compile(r"[^\n]*(?:nvidia-container-cli|nvidia-container-runtime|nvml error)[^\n]*")
+SMI = ("nvidia_smi", "nvidia_smi_list", "nvidia_smi_query", "nvidia_smi_q")
 
 
 class HardwareFacts(Base):
@@ -73,19 +74,26 @@ class HardwareFacts(Base):
         return nvidia_smi.csv(self.need("nvidia_smi_query"))
 
     @fact
-    def architectures(self) -> dict[str, driver_branches.Architecture]:
-        """Each GPU that is known, by PCI address or name -> its generation."""
-        found = {gpu.address: driver_branches.of_device(gpu.identifier) or driver_branches.of_name(gpu.name) for gpu in self.pci_gpus or ()}
-        if not found:
-            found = {name: driver_branches.of_name(name) for name in [*(row.name for row in self.smi_rows or ()), self.stated("gpu")]}
-        return self.known({name: one for name, one in found.items() if one} or None)
+    def gpu_names(self) -> dict[str, tuple[str, str]]:
+        """Each GPU that is known, by PCI address or name -> PCI id (empty where not told) and name."""
+        found = {gpu.address: (gpu.identifier, gpu.name) for gpu in self.pci_gpus or ()}
+        return found or {name: ("", name) for name in [*(row.name for row in self.smi_rows or ()), self.stated("gpu")] if name}
 
     def stated(self, name: str) -> str:
         """Words that somebody stated; empty where nobody did."""
         return str(self.bundle.stated.get(name) or "")
 
+    @fact
+    def host_words(self) -> str:
+        """The sentences of the NVIDIA module and of the host's services, what the host's tools said, and the lines of the hook."""
+        spoken = (message.text if not message.source.startswith(INSIDE) else "\n".join(HOOK_LINE.findall(message.text)) for message in self.messages or ())
+        return "\n".join([self.nvrm or "", *spoken])
+
     def told(self, pattern: str) -> re.Match[str] | None:
-        """Where the module's sentences or the host's tools say something; case does not matter."""
-        found = needles.search(pattern, self.nvrm or "")
-        said = None if found else self.said(pattern, lambda source: not source.startswith(INSIDE))
-        return found or (said[1] if said else None)
+        """Where the host says something; case does not matter."""
+        return needles.search(pattern, self.host_words or "")
+
+    def smi_says(self, pattern: str) -> re.Match[str] | None:
+        """Where nvidia-smi on the host says something."""
+        found = self.said(pattern, lambda source: source in SMI)
+        return found[1] if found else None

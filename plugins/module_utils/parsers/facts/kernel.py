@@ -4,9 +4,14 @@
 
 from __future__ import annotations
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import fact
+import re
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, module_build, module_load, rpm
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.hardware import HardwareFacts
+
+# Probes in which the loading of modules is told, beside what tools said.
+LOADING = ("dmesg", "journal", "modprobe_nvidia")
 
 
 class KernelFacts(HardwareFacts):
@@ -19,8 +24,9 @@ class KernelFacts(HardwareFacts):
 
     @fact
     def kernel_release(self) -> str:
-        """The running kernel."""
-        return (self.bundle.text("kernel_release") or self.need("uname_r")).strip()
+        """The running kernel: its release, or `uname -a`."""
+        text = (self.bundle.text("kernel_release") or self.need("uname_r")).strip()
+        return text.split()[2] if text.startswith("Linux ") else text.split()[0]
 
     @fact
     def modules(self) -> frozenset[str]:
@@ -28,14 +34,53 @@ class KernelFacts(HardwareFacts):
         return frozenset() if self.bundle.absent("lsmod") else linux.modules(self.need("lsmod"))
 
     @fact
+    def modules_not_loaded(self) -> frozenset[str]:
+        """Modules of which the evidence says that they are not loaded."""
+        return frozenset(("nvidia", "nvidia_uvm", "nouveau")) - self.known(self.modules) if self.bundle.complete("lsmod") else frozenset()
+
+    def is_not_loaded(self, module: str) -> bool:
+        """Whether the evidence says that a module is not loaded; a stated list is text."""
+        stated = self.modules_not_loaded or ()
+        return module in (re.split(r"[\s,;]+", stated.replace("-", "_")) if isinstance(stated, str) else [str(name).replace("-", "_") for name in stated])
+
+    @fact
     def packages(self) -> dict[str, linux.Package]:
         """dpkg's packages by name, also those that are only held or half removed."""
         return linux.packages(self.need("dpkg_l"))
 
     @fact
+    def rpms(self) -> tuple[rpm.Rpm, ...]:
+        """The installed rpm packages."""
+        return rpm.packages(self.need("rpm_qa"))
+
+    @fact
+    def module_packages(self) -> dict[str, str]:
+        """Installed packages of built NVIDIA modules: name -> the kernel that they are for."""
+        names = [line.strip() for line in (self.bundle.text("rpm_qa") or "").splitlines()]
+        names += [name for name, package in (self.packages or {}).items() if package.installed]
+        return {name: kernel for name in names if (kernel := rpm.built_for(name))}
+
+    @fact
     def dkms_modules(self) -> tuple[linux.DkmsModule, ...]:
         """What DKMS has registered and built; nothing where dkms is not installed."""
         return () if self.bundle.absent("dkms_status") else linux.dkms(self.need("dkms_status"))
+
+    @fact
+    def module_builds(self) -> tuple[module_build.Build, ...]:
+        """The builds of NVIDIA's module that the evidence logs, those for another kernel than the running one left out."""
+        logs = [self.bundle.text("dkms_build_log") or "", *(self.bundle.files("dkms_build_log") or {}).values()]
+        told = [message.text for message in self.messages or () if message.source in ("pod_log", "app_log", "pod_events")]
+        texts = [text for text in logs if text and not module_build.is_of_another(text)] + [text for text in told if module_build.is_build(text)]
+        builds = [module_build.build(text) for text in texts]
+        release = self.kernel_release
+        return tuple(build for build in builds if not release or module_build.is_for(build, release))
+
+    @fact
+    def load_messages(self) -> tuple[Message, ...]:
+        """The lines in which the kernel or a tool on the host says how the loading of NVIDIA's modules went."""
+        texts = [(name, self.bundle.output(name) or "") for name in LOADING]
+        texts += [(message.source, message.text) for message in self.messages or () if not message.source.startswith("run ")]
+        return tuple(Message(name, line) for name, text in texts for line in module_load.lines(text))
 
     @fact
     def module_on_disk(self) -> dict[str, str]:
@@ -60,7 +105,22 @@ class KernelFacts(HardwareFacts):
         return linux.default_kernel(self.need("default_boot_kernel"), self.bundle.text("grubenv"))
 
     @fact
+    def secure_boot(self) -> bool | None:
+        """Whether Secure Boot is on: mokutil's answer, or what the kernel or an installer said."""
+        texts = [self.bundle.output("mokutil_sb_state") or "", *(message.text for message in self.load_messages or ())]
+        said = [match["state"].lower() for text in texts if (match := module_load.SECURE_BOOT.search(text))]
+        return said[0] == "enabled" if said else None
+
+    @fact
     def nouveau_blocked(self) -> bool:
         """Whether modprobe's configuration or the command line keeps nouveau out."""
         texts = list(self.known(self.bundle.files("modprobe_d")).values())
         return any(linux.blocks(text, "nouveau") for text in texts) or "nouveau" in linux.blocked_on_command_line(self.bundle.text("kernel_cmdline") or "")
+
+    @fact
+    def nvidia_blocked(self) -> str:
+        """What keeps the nvidia module from being loaded: the place; empty where nothing does."""
+        if "nvidia" in linux.blocked_on_command_line(self.bundle.text("kernel_cmdline") or ""):
+            return "the kernel command line"
+        texts = self.known(self.bundle.files("modprobe_d"))
+        return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^\s*alias\s+nvidia\s+off", text, re.M)), "")

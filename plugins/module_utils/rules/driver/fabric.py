@@ -8,10 +8,10 @@ import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.gpus import NVSWITCHES
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import DRIVER
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import VERSION
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.driver.generations import generations
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 
 OTHER_VERSION = (
@@ -22,9 +22,12 @@ NOTHING_TO_DO = r"NV_WARN_NOTHING_TO_DO|WARNING Nothing to do|no NVSwitch(?:es)?
 NOT_READY = r"system not yet initialized|cudaErrorSystemNotReady|CUDA_ERROR_SYSTEM_NOT_READY|\b[Ee]rror:? 802\b|returned 802\b"
 SUBNET = r"nvlsm[^\n.]{0,80}(?:fail|not|error)[^\n.]{0,60}|NVLSM_NOT|ib_umad[^\n.]{0,60}not[^\n.]{0,40}"
 # Boards whose GPUs talk over NVSwitch: they do not compute before the fabric is set up.
-SWITCHED = r"\bNVSwitch|\bHGX\b|\bDGX\b|\bSXM\d?\b|80GB HBM3|\bH200\b(?! NVL)|\bH800\b(?! PCIe)|\bH20\b|\bB[23]00\b|\bGB[23]00\b|p4de?\b|p5e?n?\b|p6\b"
+SWITCHED = (
+    r"\bNVSwitch|\bHGX\b|\bDGX\b(?! Spark| Station)|\bSXM\d?\b|80GB HBM3|\bH200\b(?! NVL)|\bH800\b(?! PCIe)|\bH20\b|\bB[23]00\b|\bGB[23]00\b"
+    r"|\bp4de?\b|\bp5e?n?\b|\bp6\b"
+)
 UNSWITCHED = r"PCIe|\bNVL\b|bridge|GeForce|RTX|\bA40\b|\bA10\b|\bL40S?\b|\bT4\b"
-TIMED_OUT = r"driver (?:rpc )?error: timed out|context deadline exceeded[^\n]{0,80}nvidia|nvidia-smi[^\n]{0,40}(?:timed out|timeout)"
+TIMED_OUT = r"driver (?:rpc )?error: timed out|nvidia-smi[^\n]{0,40}(?:timed out|timeout)"
 SLOW_S = 10.0
 
 
@@ -35,10 +38,12 @@ def has_nvswitch(facts: Facts) -> bool | None:
         return stated
     if any(device.identifier in NVSWITCHES for device in facts.pci_devices or ()):
         return True
+    if facts.bundle.complete("lspci_nnk") and not any(one.name == "Blackwell" for one in generations(facts).values()):
+        return False
     words = " ".join([facts.stated("gpu"), facts.stated("platform"), *(row.name for row in facts.smi_rows or ()), facts.bundle.text("nvidia_smi_list") or ""])
     if re.search(SWITCHED, words):
         return True
-    return False if facts.bundle.complete("lspci_nnk") or re.search(UNSWITCHED, words) else None
+    return False if re.search(UNSWITCHED, words) else None
 
 
 @rule(
@@ -67,6 +72,8 @@ def fabric_manager(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable("there is no NVSwitch for the fabric manager to manage", cause=cause)
     needed = switches or wanted.pin("fabric_manager") is not None
     not_ready = facts.said(NOT_READY) or _fabric_state(facts)
+    if switches is False and facts.said(NOT_READY):
+        return _not_ready_without_switch(facts.driver_version)
     if not needed and not (not_ready and switches is None):
         return not_applicable("no NVSwitch on PCI and no fabric manager pinned") if switches is False else unknown()
     return _service(facts, bool(needed), not_ready is not None)
@@ -82,7 +89,7 @@ def _service(facts: Facts, needed: bool, not_ready: bool) -> Outcome:
     service = facts.service("fabricmanager_service")
     absent = facts.bundle.absent("fabricmanager_service") or bool(service and service.get("LoadState") == "not-found")
     state = "not installed" if absent else (service or {}).get("ActiveState", "")
-    installed = [upstream(package.version) for name, package in (facts.packages or {}).items() if name.startswith("nvidia-fabric") and package.installed]
+    installed = [version for name, version in (facts.driver_packages or {}).items() if "fabric" in name]
     driver = facts.driver_version
     if installed and driver and installed[0] != driver:
         return _other_version(installed[0], driver)
@@ -112,14 +119,33 @@ def _not_running(facts: Facts, state: str, not_ready: bool) -> Outcome:
         f"The GPUs are connected by NVSwitches and the fabric manager {f'is {state}' if state else 'does not run'}, {effect}, though nvidia-smi "
         f"lists every GPU."
     )
-    if subnet:
-        cause += f" It needs the NVLink subnet manager ({subnet.group(0)})."
+    if subnet or facts.told(NOTHING_TO_DO):
+        seen = subnet.group(0) if subnet else "NV_WARN_NOTHING_TO_DO"
+        cause += (
+            f" It does not reach the NVSwitches ({seen}): on HGX B200 and later it needs the NVLink subnet manager (nvlsm) and the modules ib_umad and mlx5_ib."
+        )
     remedy = (
         f"Install nvidia-fabricmanager at exactly the driver's version ({facts.driver_version or 'cat /proc/driver/nvidia/version'}) and start it: "
         f"systemctl enable --now "
         "nvidia-fabricmanager; if it fails, read journalctl -u nvidia-fabricmanager. On HGX B200 and later nvlsm must be installed and ib_umad loaded too."
     )
     return failed("nvidia-fabricmanager active", f"nvidia-fabricmanager {state or 'not seen'}", cause=cause, remedy=remedy)
+
+
+def _not_ready_without_switch(driver: str | None) -> Outcome:
+    cause = (
+        f"CUDA says 'system not yet initialized' (802) on a machine where no NVSwitch is seen, with driver {driver or '(version not told)'}: the GPUs "
+        f"belong to an NVSwitch "
+        "board whose fabric is not reached from here (a VM), confidential computing is on and the GPUs are not set ready, or the driver cannot use the "
+        "kernel's memory layout."
+    )
+    remedy = (
+        "In a VM have the host's fabric manager (shared NVSwitch or vGPU mode) activate the partition; with confidential computing: nvidia-smi "
+        "conf-compute -srs 1; else try "
+        "options nvidia_uvm uvm_disable_hmm=1 (or the kernel option nokaslr) and a newer driver."
+    )
+    decided = "nvidia-smi -q | grep -A3 Fabric; nvidia-smi conf-compute -f; nvidia-smi topo -m"
+    return failed("CUDA that initialises", "802", cause=cause, remedy=remedy, confidence="medium", decided_by=decided)
 
 
 def _not_ready(driver: str | None) -> Outcome:
@@ -148,22 +174,35 @@ def _not_ready(driver: str | None) -> Outcome:
 )
 def persistence(facts: Facts, wanted: Wanted) -> Outcome:
     """Nothing waits for GPUs that are initialised from cold each time"""
-    timed_out = facts.said(TIMED_OUT)
-    slow = facts.smi_seconds is not None and facts.smi_seconds >= SLOW_S
-    off = facts.persistence is False
-    if (timed_out or slow) and facts.persistence is not True and not any(event.code in (79, 119, 120) for event in facts.xids or ()):
-        seen = timed_out[1].group(0) if timed_out else f"nvidia-smi took {facts.smi_seconds:.0f} s"
-        known = "Persistence mode is off and no nvidia-persistenced runs" if off else "Persistence mode is probably off (it was not looked at)"
-        cause = f"{known}, so the driver initialises every GPU from cold at each call, longer than the container hook waits ({seen}); else the driver hangs."
-        remedy = (
-            "Start the persistence daemon: systemctl enable --now nvidia-persistenced (or nvidia-smi -pm 1); if it still takes long, look for Xid "
-            "lines in dmesg."
-        )
-        decided = "" if off else "time nvidia-smi, before and after nvidia-smi -pm 1"
-        return failed("GPUs that stay initialised", seen, cause=cause, remedy=remedy, confidence="high" if off else "medium", decided_by=decided)
+    waited = _waited(facts)
+    explained = any(event.code in (79, 119, 120) for event in facts.xids or ())
+    if waited and facts.persistence is not True and not explained:
+        return _from_cold(waited, off=facts.persistence is False)
     if facts.persistence is None:
         return unknown()
     return passed("persistence mode on") if facts.persistence else not_applicable("persistence mode is off, and nothing waits for it")
+
+
+def _waited(facts: Facts) -> str:
+    """What took too long; empty if nothing did."""
+    timed_out = facts.said(TIMED_OUT)
+    if timed_out:
+        return timed_out[1].group(0)
+    killed = facts.bundle.error("nvidia_smi") or ""
+    if killed.startswith("killed after"):
+        return f"nvidia-smi was {killed}"
+    return f"nvidia-smi took {facts.smi_seconds:.0f} s" if facts.smi_seconds is not None and facts.smi_seconds >= SLOW_S else ""
+
+
+def _from_cold(seen: str, off: bool) -> Outcome:
+    known = "Persistence mode is off and no nvidia-persistenced runs" if off else "Persistence mode is probably off (it was not looked at)"
+    cause = f"{known}, so the driver initialises every GPU from cold at each call, longer than the container hook waits ({seen}); else the driver hangs."
+    remedy = (
+        "Start the persistence daemon: systemctl enable --now nvidia-persistenced (or nvidia-smi -pm 1); if it still takes long, look for Xid lines in dmesg: "
+        "a GPU or its GSP firmware that hangs needs a reset."
+    )
+    decided = "" if off else "time nvidia-smi, before and after nvidia-smi -pm 1"
+    return failed("GPUs that stay initialised", seen, cause=cause, remedy=remedy, confidence="high" if off else "medium", decided_by=decided)
 
 
 @rule(
@@ -185,3 +224,24 @@ def persistence_daemon(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable("nvidia-persistenced is not installed")
     state = service.get("ActiveState", "")
     return passed(state) if state == "active" else failed("active", f"nvidia-persistenced {state}")
+
+
+@rule(
+    "driver.imex",
+    layer=DRIVER,
+    probes=("imex_service", "journal"),
+    symptom="On GB200 and other multi-node NVLink systems CUDA or NCCL cannot share memory between nodes; no /dev/nvidia-caps-imex-channels.",
+    cause="The IMEX service, which sets up memory sharing over multi-node NVLink, does not run.",
+    fix="Install nvidia-imex at exactly the driver's version, list all nodes of the NVLink domain in /etc/nvidia-imex/nodes_config.cfg, and start it on "
+    "every node.",
+    verify="nvidia-imex-ctl -N shows all nodes READY; ls /dev/nvidia-caps-imex-channels",
+    source="NVIDIA IMEX service guide",
+)
+def imex(facts: Facts, wanted: Wanted) -> Outcome:
+    """The IMEX service runs where it is installed and enabled"""
+    service = facts.service("imex_service")
+    said = facts.told(r"nvidia-imex\S*: [^\n]{0,80}(?:error|fail|mismatch)[^\n]{0,80}")
+    if said or (service and service.get("ActiveState") == "failed"):
+        seen = said.group(0) if said else "nvidia-imex failed"
+        return failed("nvidia-imex active", seen, cause=f"The IMEX service does not work ({seen}): nodes of one NVLink domain cannot share memory.")
+    return passed("active") if service and service.get("ActiveState") == "active" else not_applicable("no IMEX service is in use")

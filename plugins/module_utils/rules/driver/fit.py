@@ -10,6 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import VERSION
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import packages
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.driver.generations import generations
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, equals_pin, failed, not_applicable, passed, rule, unknown
 
 NEEDS_PROPRIETARY = r"not supported by (?:the )?open nvidia\.ko because it does not include the required GPU System Processor"
@@ -18,12 +19,14 @@ LEGACY = r"The (?:NVIDIA )+(?P<gpu>.{2,60}?) GPU installed in this system is sup
 UNSUPPORTED = (
     rf"installed in this (?:system|vGPU host(?: system)?) is not supported by the (?:NVIDIA )?(?P<version>{VERSION}) (?:NVIDIA )?(?:Linux graphics )?driver"
 )
+# Google's driver installer on COS.
+INSTALLER = rf"Driver version (?P<version>{VERSION}) doesn't support (?P<gpu>.+?) GPU devices"
 DEVICE = r"The NVIDIA GPU (?P<address>\S+) \(PCI ID: (?P<id>[0-9a-fA-F:]+)\)"
 
 
 def named_gpus(facts: Facts) -> str:
     """The GPUs of known generation, for sentences: `0000:03:00.0 (Pascal)`."""
-    return ", ".join(f"{name} ({one.name})" for name, one in (facts.architectures or {}).items()) or "the GPU"
+    return ", ".join(f"{name} ({one.name})" for name, one in generations(facts).items()) or "the GPU"
 
 
 def refused_gpu(facts: Facts) -> str:
@@ -48,14 +51,14 @@ def refused_gpu(facts: Facts) -> str:
 )
 def module_kind_fits_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     """The module is of a kind, open or proprietary, that the GPUs can use"""
-    flavour, generations = facts.loaded_module_flavour, facts.architectures
+    flavour, found = facts.loaded_module_flavour, generations(facts)
     if facts.told(NEEDS_PROPRIETARY):
         return _needs_proprietary(facts, "NVRM: not supported by open nvidia.ko")
     if facts.told(NEEDS_OPEN):
         return _needs_open(facts, "NVRM: requires use of the NVIDIA open kernel modules")
-    if flavour is None or generations is None:
+    if flavour is None or not found:
         return unknown()
-    misfits = [one for one in generations.values() if flavour not in one.modules]
+    misfits = [one for one in found.values() if flavour not in one.modules]
     if misfits and not facts.smi_works:
         return _needs_proprietary(facts, f"{flavour} module") if flavour == "open" else _needs_open(facts, f"{flavour} module")
     return passed(f"{flavour} module, {named_gpus(facts)}")
@@ -98,22 +101,33 @@ def _needs_open(facts: Facts, seen: str) -> Outcome:
 )
 def branch_serves_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver's branch serves each GPU"""
-    legacy, unsupported = facts.told(LEGACY), facts.told(UNSUPPORTED)
+    legacy, unsupported, installer = facts.told(LEGACY), facts.told(UNSUPPORTED), facts.said(INSTALLER)
+    if installer:
+        gpu, version = installer[1].group("gpu"), installer[1].group("version")
+        one = driver_branches.of_name(gpu)
+        return _too_old(gpu, one, version) if one and not _serves(one, driver_branches.branch(version)) else _unsupported(gpu, version)
     if legacy:
         gpu, branch = legacy.group("gpu"), legacy.group("branch")
         return _too_new(f"{gpu} ", f"the legacy branch {branch}.xx", branch, facts.driver_version)
     version = unsupported.group("version") if unsupported else facts.driver_version
-    misfits = [one for one in (facts.architectures or {}).values() if version and not _serves(one, driver_branches.branch(version))]
+    misfits = [one for one in generations(facts).values() if version and not _serves(one, driver_branches.branch(version))]
+    device = facts.told(DEVICE) if unsupported else None
+    refused = driver_branches.of_device(device.group("id")) if device else None
+    misfits += [refused] if refused and version and not _serves(refused, driver_branches.branch(version)) else []
     if unsupported and not misfits:
-        return _unsupported(facts, unsupported.group("version"))
-    if version is None or facts.architectures is None:
+        return (
+            _of_another_kind(refused_gpu(facts), refused, unsupported.group("version"))
+            if refused
+            else _unsupported(refused_gpu(facts), unsupported.group("version"))
+        )
+    if version is None or not (misfits or generations(facts)):
         return unknown()
     if not misfits or facts.smi_works:
         return passed(f"branch {driver_branches.branch(version)}, {named_gpus(facts)}")
     one = misfits[0]
     if one.last is not None and driver_branches.branch(version) > one.last:
-        return _too_new(f"{named_gpus(facts)} ", f"branch {one.last}, the last for {one.name}", str(one.last), version)
-    return _too_old(facts, one, version)
+        return _too_new(f"{refused_gpu(facts)} ", f"branch {one.last}, the last for {one.name}", str(one.last), version)
+    return _too_old(refused_gpu(facts), one, version)
 
 
 def _serves(one: driver_branches.Architecture, branch: int) -> bool:
@@ -129,16 +143,16 @@ def _too_new(gpu: str, last: str, branch: str, version: str | None) -> Outcome:
     return failed(last, f"driver {version or 'of a newer branch'}", cause=cause, remedy=remedy)
 
 
-def _too_old(facts: Facts, one: driver_branches.Architecture, version: str) -> Outcome:
+def _too_old(gpu: str, one: driver_branches.Architecture, version: str) -> Outcome:
     kind = "open kernel modules" if one.modules == driver_branches.OPEN else "module"
-    cause = f"The driver {version} is too old for the GPU {named_gpus(facts)}: {one.name} is supported from branch {one.first} on."
+    cause = f"The driver {version} is too old for the GPU {gpu}: {one.name} is supported from branch {one.first} on."
     remedy = f"Upgrade the driver to branch {one.first} or newer (with its {kind}), and reboot."
     return failed(f"branch {one.first} or newer", f"driver {version}", cause=cause, remedy=remedy)
 
 
-def _unsupported(facts: Facts, version: str) -> Outcome:
+def _unsupported(gpu: str, version: str) -> Outcome:
     cause = (
-        f"The GPU {refused_gpu(facts)} is not supported by the NVIDIA {version} driver: the driver is too old for this new GPU, too new for this old "
+        f"The GPU {gpu} is not supported by the NVIDIA {version} driver: the driver is too old for this new GPU, too new for this old "
         f"one, or of another "
         "kind (a vGPU host or GRID guest driver on a GPU that needs the data centre driver, or the other way round)."
     )
@@ -148,6 +162,23 @@ def _unsupported(facts: Facts, version: str) -> Outcome:
     )
     return failed(
         "a driver that supports the GPU", f"not supported by {version}", cause=cause, remedy=remedy, decided_by="the PCI ID in the README's appendix A"
+    )
+
+
+def _of_another_kind(gpu: str, one: driver_branches.Architecture, version: str) -> Outcome:
+    """The branch serves the generation, and yet the module refuses the GPU."""
+    cause = (
+        f"The NVIDIA {version} driver does not support the GPU {gpu}, although its branch serves {one.name}: in a VM this is a vGPU, which needs the "
+        f"GRID (vGPU guest) "
+        "driver and not the data centre driver; else a board that a later release of the driver brings."
+    )
+    remedy = (
+        "For a vGPU install the GRID guest driver of the host's vGPU release (NVIDIA-Linux-x86_64-<version>-grid.run) and license it, or pass the whole "
+        "GPU through; "
+        "for a new board upgrade the driver."
+    )
+    return failed(
+        "a driver that supports the GPU", f"not supported by {version}", cause=cause, remedy=remedy, decided_by="whether the host gives a vGPU or a whole GPU"
     )
 
 
@@ -181,7 +212,7 @@ def works_where_another_did(facts: Facts, wanted: Wanted) -> Outcome:
     own, good = facts.driver_version, facts.good_drivers
     if good is None or own is None:
         return not_applicable("no comparison with another driver version is stated")
-    others = [version for version in good if version != own]
+    others = [version for version in good if not own.startswith(version)]
     if not others:
         return passed(f"driver {own}")
     seen = ", ".join(dict.fromkeys(f"Xid {event.code}" for event in facts.xids or ())) or "the fault"
@@ -191,3 +222,25 @@ def works_where_another_did(facts: Facts, wanted: Wanted) -> Outcome:
     )
     remedy = f"Roll back (downgrade) the driver to {others[0]}, or move on to a release that has the fix; hold it, and report the regression to NVIDIA."
     return failed(f"driver {others[0]}", f"driver {own}: {seen}", cause=cause, remedy=remedy)
+
+
+@rule(
+    "driver.new_enough_for_toolkit",
+    layer=DRIVER,
+    probes=("nvidia_smi",),
+    symptom="nvidia-smi works, but no container with a GPU starts: 'nvml error: function not found', 'undefined symbol: nvml…'.",
+    cause="The driver is too old for the container toolkit, which calls functions that its NVML does not have.",
+    fix="Upgrade the driver to a supported branch (580 or newer where the GPU allows it), or install a toolkit of the driver's age.",
+    verify="nvidia-container-cli info prints each GPU.",
+    source="NVIDIA/nvidia-docker #1280 #1380",
+)
+def new_enough_for_toolkit(facts: Facts, wanted: Wanted) -> Outcome:
+    """The driver's NVML has the functions that the container toolkit calls"""
+    match = facts.told(r"nvml error: function not found|undefined symbol: nvml\w+")
+    if match:
+        cause = (
+            f"The driver {facts.driver_version or ''} is too old for the container toolkit: its NVML lacks a function that the toolkit calls "
+            f"({match.group(0)})."
+        )
+        return failed("an NVML with all functions", match.group(0), cause=cause)
+    return passed() if facts.smi_works else unknown()

@@ -57,7 +57,7 @@ def mig_instances(facts: Facts, wanted: Wanted) -> Outcome:
         seen = pending.group(0) if pending else "GPU " + ", ".join(changing)
         return failed("no pending change", seen, cause=f"A change of the MIG mode is pending and needs a reset of the GPU ({seen}).")
     empty = _empty(facts)
-    if empty or facts.told(NO_INSTANCES):
+    if empty or facts.smi_says(NO_INSTANCES):
         where = f" of GPU {', '.join(empty)}" if empty else ""
         cause = f"MIG mode{where} is enabled, but there are no MIG devices (GPU and compute instances): CUDA finds no device on such a GPU."
         return failed("MIG devices", f"MIG enabled without instances{where}", cause=cause)

@@ -64,22 +64,19 @@ def is_installed(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver's user space is installed on the host"""
     if facts.tegra or facts.wsl:
         return not_applicable("Jetson or WSL 2: the driver comes with the system")
-    missing = facts.bundle.absent("nvidia_smi") or facts.told(NO_SMI)
-    library = facts.told(NO_NVML)
-    if not (missing or library):
-        return passed() if facts.bundle.looked("nvidia_smi") else unknown()
-    if library and not missing:
+    library = facts.smi_says(NO_NVML)
+    if library:
         cause = f"The driver's user space is incomplete on the host: its library libnvidia-ml.so is missing ({library.group(0)})."
         return failed("libnvidia-ml.so", library.group(0), cause=cause)
+    if not (facts.bundle.absent("nvidia_smi") or facts.smi_says(NO_SMI)):
+        return passed() if facts.bundle.looked("nvidia_smi") else unknown()
+    if facts.module_loaded and not facts.bundle.absent("ls_driver_libs"):
+        return unknown("the module is loaded and nvidia-smi is not on the path: a driver container brings it, or the user space is not installed")
     if facts.module_loaded:
-        return failed(
-            "nvidia-smi", "absent", cause="The module is loaded, but the driver's user space (nvidia-smi, libnvidia-ml, libcuda) is not installed on the host."
-        )
-    return failed(
-        "the NVIDIA driver",
-        "no nvidia-smi",
-        cause="No NVIDIA driver is installed on the host (nvidia-smi is absent): containers take the driver from the host.",
-    )
+        cause = "The nvidia module is loaded, but the driver's user space (nvidia-smi, libnvidia-ml, libcuda) is not installed on the host."
+        return failed("nvidia-smi and its libraries", "absent", cause=cause)
+    cause = "No NVIDIA driver is installed on the host (nvidia-smi is absent): containers take the driver from the host, images bring none."
+    return failed("the NVIDIA driver", "no nvidia-smi", cause=cause)
 
 
 @rule(

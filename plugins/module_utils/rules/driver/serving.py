@@ -28,10 +28,12 @@ NO_CUDA_LIBRARY = r"CUDA (?:UMD )?Version:\s*(?:N/A|ERR!)"
 )
 def all_gpus_served(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver serves each GPU that is on PCI"""
-    if facts.gpus is None or facts.pci_gpus is None:
+    rows = facts.smi_rows if facts.smi_works else None
+    served = {gpu.pci for gpu in facts.gpus} if facts.gpus is not None else {row.pci for row in rows} if rows else None
+    if served is None or facts.pci_gpus is None:
         return unknown()
-    missing = sorted({gpu.address for gpu in facts.pci_gpus} - {gpu.pci for gpu in facts.gpus})
-    return failed(f"{len(facts.pci_gpus)} GPUs", "not served: " + ", ".join(missing)) if missing else passed(f"{len(facts.gpus)} GPUs")
+    missing = sorted({gpu.address for gpu in facts.pci_gpus} - served)
+    return failed(f"{len(facts.pci_gpus)} GPUs", "not served: " + ", ".join(missing)) if missing else passed(f"{len(served)} GPUs")
 
 
 @rule(
@@ -46,7 +48,7 @@ def all_gpus_served(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def finds_a_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia-smi on the host finds a GPU"""
-    match = facts.told(NO_DEVICES)
+    match = facts.smi_says(NO_DEVICES)
     if match:
         cause = (
             "The module is loaded, but it serves no GPU (nvidia-smi: No devices were found): the driver cannot initialise it (wrong kind or branch of "
@@ -71,7 +73,7 @@ def finds_a_gpu(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def cuda_library(facts: Facts, wanted: Wanted) -> Outcome:
     """The host has the driver's CUDA library"""
-    match = facts.told(NO_CUDA_LIBRARY)
+    match = facts.smi_says(NO_CUDA_LIBRARY)
     if match:
         return failed(
             "a CUDA version",

@@ -41,7 +41,7 @@ def library_matches_module(facts: Facts, wanted: Wanted) -> Outcome:
     differ = bool(loaded and library and not _same(loaded, library))
     if facts.smi_works and not own and not differ:
         return _works(loaded, refused)
-    said = own or (found[1] if (found := facts.said(MISMATCH)) else None)
+    said = own or facts.told(MISMATCH) or (None if facts.bundle.looked("container_ls_libs") else facts.said(MISMATCH))
     if not (said or refused or differ):
         return passed(loaded) if loaded and library else unknown()
     return _mismatch(facts, refused.module if refused and not loaded else loaded, library or (refused.library if refused else None))

@@ -14,8 +14,11 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 LICENCE = r"vgpu software licensed product/license status$|grid licensed product/license status$"
 UNLICENSED_SAID = (
     r"nvidia-gridd\S*: [^\n]{0,80}?(?:Failed to acquire|Unlicensed|license (?:state )?expired|not found|failed to (?:get|obtain))[^\n]{0,120}"
-    r"|Valid GRID license not found|Failed to acquire/renew license|Acquiring license failed"
+    r"|Valid GRID license not found|[Ll]icense server[^\n]{0,60}(?:error|fail|unreachable|not )|No valid (?:GRID|vGPU) license"
+    r"|Failed to acquire/renew license|Acquiring license failed"
 )
+BUSY = r"CUDA-capable devices? ?(?:\(s\) is/are|are|\(s\)) busy or unavailable|cudaErrorDevicesUnavailable"
+VIRTUAL = re.compile(r"vGPU|\bGRID\b|\b[A-Z]+\d+[A-Z]*-\d+[QCAB]\b")
 NOT_LICENSABLE = r"Licensing not supported for GPUs in the system"
 VERSIONS = r"Incompatible Guest/Host drivers[^\n.]{0,160}|vGPU version mismatch[^\n.]{0,120}|guest (?:driver|VGX version) (?:is )?(?:in)?compatible[^\n.]{0,80}"
 HOST_PACKAGE = re.compile(
@@ -50,6 +53,9 @@ def vgpu_licence(facts: Facts, wanted: Wanted) -> Outcome:
             "('busy or unavailable') or throttles the vGPU; no other process holds it."
         )
         return failed("a licensed vGPU", seen, cause=cause)
+    if not states and facts.said(BUSY) and VIRTUAL.search(" ".join([*(facts.gpu_names or ()), facts.stated("gpu"), facts.stated("platform")])):
+        cause = "A vGPU says 'busy or unavailable' (46) to every CUDA context, as an unlicensed one does; or another process holds it in exclusive mode."
+        return failed("a licensed vGPU", "busy or unavailable", cause=cause, confidence="medium", decided_by="nvidia-smi -q | grep -A2 'License Status'")
     return passed(states[0]) if states else not_applicable("no vGPU licence is asked for")
 
 

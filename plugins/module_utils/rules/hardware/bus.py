@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import re
+from typing import Mapping
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import HARDWARE
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia_smi import GpuLog
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import silence, untold
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, passed, rule
 
-LOST = r"GPU(?: at \S+| \S+)? has fallen off the bus|GPU is lost|GPU_IS_LOST|ERROR_GPU_IS_LOST"
+LOST = (
+    r"GPU(?: at \S+| \S+)? has fallen off the bus|GPU is lost|GPU_IS_LOST|ERROR_GPU_IS_LOST|(?:nvidia"
+    r"|vfio-pci) \S+: Unable to change power state from \w+ to D0, device inaccessible"
+)
 NO_SPACE = (
     r"PCI I/O region assigned to your NVIDIA device is invalid:?\s+(?P<what>BAR\d is \w+ @ \w+ \((?P<device>[^)]+)\))?"
     r"|(?P<bar>BAR ?\d[^.]{0,60}(?:can't assign; no space|no space for|failed to assign)[^.]{0,40})"
@@ -98,13 +103,19 @@ def _is_of_gpu(facts: Facts, match: re.Match[str]) -> bool:
 )
 def pcie_errors(facts: Facts, wanted: Wanted) -> Outcome:
     """The kernel has reported no uncorrected PCIe error of a GPU"""
-    pattern = r"\bnvidia \S+: (?:AER|PCIe Bus Error)[^\n]*(?:Uncorrect|severity=(?:Uncorrected|Fatal))[^\n]*|device \[10de:\w{4}\] error status/mask=\S+[^\n]*"
-    found = [line for line in (facts.system_log or "").splitlines() if re.search(pattern, line) and not re.search(r"severity=Corrected", line)]
-    fatal = [line.strip() for line in found if "device [10de" not in line or re.search(r"Uncorrected", facts.system_log or "")]
-    if fatal:
-        cause = f"The PCIe link of the GPU has uncorrected errors (AER): {fatal[0]}: bad seating, riser, retimer, slot or GPU."
-        return failed("no uncorrected PCIe error", fatal[0], cause=cause, evidence=tuple(fatal[:3]))
+    lines = [line.strip() for line in (facts.system_log or "").splitlines() if _is_uncorrected(facts, line)]
+    if lines:
+        cause = f"The PCIe link of the GPU has uncorrected errors (AER): {lines[0]}: bad seating, riser, retimer, slot or GPU."
+        return failed("no uncorrected PCIe error", lines[0], cause=cause, evidence=tuple(lines[:3]))
     return silence(facts)
+
+
+def _is_uncorrected(facts: Facts, line: str) -> bool:
+    """An AER line that the nvidia driver's device got, or that a port received from a GPU."""
+    if re.search(r"\bnvidia [0-9a-f:.]+: (?:AER: )?PCIe Bus Error: severity=Uncorrected", line):
+        return True
+    received = re.search(r"Uncorrected \((?:Non-)?Fatal\) error (?:message )?received: (?:from )?(\S+)", line)
+    return bool(received) and any(received.group(1) == gpu.address for gpu in facts.pci_gpus or ()) if received else False
 
 
 @rule(
@@ -121,22 +132,28 @@ def pcie_errors(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def pcie_link(facts: Facts, wanted: Wanted) -> Outcome:
     """Each GPU's PCIe link has all its lanes"""
-    narrow = [f"{log.pci or 'GPU'} x{now} of x{full}" for log in facts.smi_logs or () for now, full in [_width(log.value)] if now and full and now < full]
-    rows = [row for row in facts.smi_query or () if row.get("pcie.link.width.current", "").isdigit() and row.get("pcie.link.width.max", "").isdigit()]
-    narrow += [
-        f"{row.get('pci.bus_id') or row.get('index') or 'GPU'} x{row['pcie.link.width.current']} of x{row['pcie.link.width.max']}"
-        for row in rows
-        if int(row["pcie.link.width.current"]) < int(row["pcie.link.width.max"])
+    widths = {log.pci or "GPU": _width(log) for log in facts.smi_logs or ()}
+    widths.update({row.get("pci.bus_id") or f"GPU {row.get('index', '')}": _queried_width(row) for row in facts.smi_query or ()})
+    known = {gpu: (now, full) for gpu, (now, full) in widths.items() if now and full}
+    narrow = [
+        f"{gpu} x{now} of x{full}" for gpu, (now, full) in known.items() if now < full and (now * 4 <= full or any(one == most for one, most in known.values()))
     ]
-    narrow += re.findall(r"LnkSta:[^\n]*Width x\d+ \(downgraded\)", facts.bundle.text("lspci_vv") or facts.bundle.text("lspci_nnk") or "")
+    narrow += re.findall(r"LnkSta:[^\n]*Width x\d+ \(downgraded\)", facts.bundle.text("lspci_vv") or "")
     if narrow:
         return failed("all lanes", "; ".join(narrow), cause=f"The GPU's PCIe link is degraded: {'; '.join(narrow)} lanes.", confidence="medium")
-    wide = [width for log in facts.smi_logs or () if (width := _width(log.value)) != (0, 0)]
-    return passed() if wide or rows else untold(facts)
+    return passed(", ".join(f"x{now}" for now, _full in known.values())) if known else untold(facts)
 
 
-def _width(value: object) -> tuple[int, int]:
+def _width(log: GpuLog) -> tuple[int, int]:
     """Current and greatest number of lanes of one GPU's log; 0 where it is not told."""
-    texts = (value(rf"link widths?/(?:{word}|{word} link width)$") or "" for word in ("current", "max"))  # type: ignore[operator]
-    now, full = (int(text.rstrip("xX")) if text.rstrip("xX").isdigit() else 0 for text in texts)
-    return now, full
+    return _lanes(log.value(r"link widths?/(?:current|current link width)$")), _lanes(log.value(r"link widths?/(?:max|max link width)$"))
+
+
+def _queried_width(row: Mapping[str, str]) -> tuple[int, int]:
+    return _lanes(row.get("pcie.link.width.current")), _lanes(row.get("pcie.link.width.max"))
+
+
+def _lanes(text: str | None) -> int:
+    """`16x` or `16` -> 16."""
+    match = re.match(r"\d+", text or "")
+    return int(match.group()) if match else 0

@@ -18,7 +18,12 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.eviden
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule
 
 BAD_FIELD = re.compile(r"\[?(GPU requires reset|Unknown Error|GPU is lost|Reset Required)\]?", re.I)
-NO_HANDLE = r"Unable to determine the device handle for (?:GPU|gpu)\s?\d*:?\s?(?P<device>[0-9A-Fa-f:.]+\.\d): (?P<why>[^\n.]+)"
+RELAYED = (
+    r"detection error: nvml error: (?:unknown error|irq issue|timeout|memory error)|nvml error: (?:gpu requires reset|reset required"
+    r"|insufficient (?:external )?power)"
+)
+RECOVERY = re.compile(r"to 0x\w+ \(((?:GPU Reset|Node Reboot|Drain)[^)]*)\)")
+NO_HANDLE = r"Unable to determine the device handle for GPU\s?(?:\d+: )?(?P<device>[0-9A-Fa-f]+:[0-9A-Fa-f:]+\.\d): (?P<why>[^\n.]+)"
 
 
 @rule(
@@ -75,31 +80,60 @@ def _of_applications(facts: Facts) -> Outcome:
 )
 def gpu_in_error_state(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia-smi reads every field of every GPU, and no GPU asks for a reset"""
-    bad = [f"GPU {row.index} at {row.pci}: ERR!" for row in facts.smi_rows or () if row.errors]
-    for row in facts.smi_query or ():
-        words = next((match.group(1) for value in row.values() if (match := BAD_FIELD.search(value))), None)
-        bad += [f"GPU {row.get('index') or row.get('pci.bus_id') or '?'}: {words}"] if words else []
-    for log in facts.smi_logs or ():
-        action = log.value(r"gpu recovery action$") or "None"
-        reset = (log.value(r"reset required$") or "").lower() == "yes"
-        bad += (
-            [f"{log.pci or 'GPU'}: {f'GPU Recovery Action {action}' if action.lower() not in ('none', 'n/a') else 'Reset Required'}"]
-            if _asks(action) or reset
-            else []
-        )
-    match = facts.told(NO_HANDLE)
-    bad += [f"GPU at {pci_address(match.group('device'))}: {match.group('why').strip()}"] if match else []
+    bad = [*_in_table(facts), *_in_query(facts), *_in_log(facts), *_in_kernel_log(facts)]
+    relayed = facts.told(RELAYED) if not (bad or facts.smi_works) else None
+    if relayed:
+        return _relayed(relayed.group(0))
     if bad:
         cause = (
             f"A GPU is in an error state ({'; '.join(bad[:4])}); tools that enumerate all GPUs, such as nvidia-container-cli, then fail for every "
-            f"container, also for healthy GPUs."
+            "container, also for healthy GPUs."
         )
         return failed("no GPU in an error state", "; ".join(bad), cause=cause)
     return passed() if facts.smi_rows or facts.gpus or facts.smi_logs else untold(facts)
 
 
-def _asks(action: str) -> bool:
-    return action.lower() not in ("none", "n/a", "")
+def _relayed(words: str) -> Outcome:
+    """The container hook asked every GPU, and one did not answer properly."""
+    cause = (
+        f"The container hook found a GPU in an error state while it enumerated all GPUs of the host ({words}): one bad GPU blocks every container, "
+        f"healthy GPUs too."
+    )
+    return failed(
+        "no GPU in an error state",
+        words,
+        cause=cause,
+        confidence="medium",
+        decided_by="nvidia-smi on the host: ERR!, or a GPU that it cannot open; dmesg | grep Xid",
+    )
+
+
+def _in_table(facts: Facts) -> list[str]:
+    """GPUs of which nvidia-smi's table cannot read a field, and one that it cannot open at all."""
+    match = facts.told(NO_HANDLE)
+    unopened = [f"GPU at {pci_address(match.group('device'))}: {match.group('why').strip()}"] if match else []
+    return [f"GPU {row.index} at {row.pci}: ERR!" for row in facts.smi_rows or () if row.errors] + unopened
+
+
+def _in_query(facts: Facts) -> list[str]:
+    rows = facts.smi_query or ()
+    return [f"GPU {row.get('index') or row.get('pci.bus_id') or '?'}: {match.group(1)}" for row in rows if (match := BAD_FIELD.search(", ".join(row.values())))]
+
+
+def _in_log(facts: Facts) -> list[str]:
+    """GPUs that ask for a reset or another action."""
+    found = []
+    for log in facts.smi_logs or ():
+        action = log.value(r"gpu recovery action$") or "None"
+        found += [f"{log.pci or 'GPU'}: GPU Recovery Action {action}"] if action.lower() not in ("none", "n/a") else []
+        found += [f"{log.pci or 'GPU'}: Reset Required"] if (log.value(r"reset required$") or "").lower() == "yes" else []
+    return found
+
+
+def _in_kernel_log(facts: Facts) -> list[str]:
+    """GPUs whose recovery action the driver has changed (Xid 154)."""
+    events = [event for event in facts.xids or () if event.code == 154]
+    return [f"{event.device}: {match.group(1)} (Xid 154)" for event in events if (match := RECOVERY.search(event.text))]
 
 
 @rule(
@@ -126,7 +160,7 @@ def gpu_initialises(facts: Facts, wanted: Wanted) -> Outcome:
     if not served and one.status not in OF_THE_GPU:
         return not_applicable("RmInitAdapter failed and no other GPU is known to work: see the driver's rules")
     cause = (
-        f"The GPU at {one.device or '?'} does not initialise: RmInitAdapter failed! ({one.code}), NV_ERR_{name}: {meaning}; the driver serves "
+        f"The GPU {one.device or 'that is missing'} does not initialise: RmInitAdapter failed! ({one.code}), NV_ERR_{name}: {meaning}; the driver serves "
         f"{served or 'no'} other GPU(s), so this GPU, its slot or its power is broken."
     )
     return failed(

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.xid import LINK, SXIDS
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import HARDWARE
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import xid
@@ -12,6 +14,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import named, of_kind, quoted, silence
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
 
+# Boards on which every NVLink is connected.
+ALL_LINKED = r"\bSXM|HBM3|\bHGX|\bDGX|NVSwitch|\bB[23]00\b"
 # An application may cause 137; 149 is the link's own event, to which the others are reactions.
 OF_APPLICATION = 137
 OF_LINK_ITSELF = (149, 74, 136)
@@ -32,9 +36,8 @@ UNCORRECTABLE = r"uncorrectable NVLink error|cudaErrorNvlinkUncorrectable|CUDA_E
 def nvlink_errors(facts: Facts, wanted: Wanted) -> Outcome:
     """No NVLink has failed since boot"""
     events = tuple(event for event in of_kind(facts, LINK) if event.code != OF_APPLICATION and "Nonfatal" not in event.text)
-    said = facts.said(UNCORRECTABLE)
     if not events:
-        return failed("no NVLink error", said[1].group(0), cause=f"CUDA saw an {said[1].group(0)}: an NVLink failed.") if said else silence(facts)
+        return _without_xid(facts)
     first = next((event for code in OF_LINK_ITSELF for event in events if event.code == code), events[0])
     others = ", ".join(dict.fromkeys(event.device for event in facts.xids or () if event.device != first.device))
     links = facts.bundle.text("nvidia_smi_nvlink") or ""
@@ -42,6 +45,20 @@ def nvlink_errors(facts: Facts, wanted: Wanted) -> Outcome:
     consequence = f"; the Xids on {others} are only a consequence of it" if others else "; Xid 45 after it is only a consequence"
     cause = f"An NVLink fault on the GPU at {first.device}: {named((first,))}{down}{consequence}, not a fault of the application."
     return failed("no NVLink error", named(events), cause=cause, evidence=quoted(events))
+
+
+def _without_xid(facts: Facts) -> Outcome:
+    """What CUDA or nvidia-smi say of links; a GPU with a bridge or with none has inactive links without harm."""
+    said = facts.said(UNCORRECTABLE)
+    if said:
+        return failed("no NVLink error", said[1].group(0), cause=f"CUDA saw an {said[1].group(0)}: an NVLink failed.")
+    links = facts.bundle.text("nvidia_smi_nvlink") or ""
+    down = re.findall(r"Link \d+: <?inactive>?", links, re.I)
+    board = " ".join([links, facts.stated("gpu"), facts.stated("platform"), *(name for _id, name in (facts.gpu_names or {}).values())])
+    if down and re.search(r"Link \d+: [\d.]+ GB/s", links) and re.search(ALL_LINKED, board):
+        cause = f"NVLinks are down on a board where all are connected ({', '.join(down[:4])}): collectives hang, or go over PCIe and are slow."
+        return failed("all links active", ", ".join(down), cause=cause, confidence="medium")
+    return silence(facts)
 
 
 @rule(

@@ -55,7 +55,7 @@ def selinux_denies_devices(facts: Facts, wanted: Wanted) -> Outcome:
 
 def _enforcing_and_refused(facts: Facts, said: str) -> Outcome:
     """A container was refused by EACCES under enforcing SELinux: it is SELinux unless the nodes' own modes refuse too."""
-    narrow = [path for path, node in (facts.device_nodes or {}).items() if node.mode & 0o006 != 0o006]
+    narrow = [path for path, node in (facts.device_nodes or {}).items() if node.mode is not None and node.mode & 0o006 != 0o006]
     if narrow:
         return unknown(f"{said}; the mode of {narrow[0]} refuses too")
     works = any("label" in str(run.get(key)) and run.get("rc") == 0 for run in facts.runs for key in ("note", "command"))

@@ -1,5 +1,5 @@
 import pytest
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import CdiSpec
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cdi import CdiSpec
 from ansible_collections.goldnode.gpu.plugins.modules.cdi_spec import describes
 
 

@@ -43,3 +43,28 @@ def test_a_text_without_any_known_line_says_nothing():
 @pytest.mark.parametrize(("printed", "upstream"), [("26.1.5+dfsg1", "26.1.5"), ("v1.7.24~ds1-6", "1.7.24"), ("550.163.01-1+x", "550.163.01"), ("odd", "odd")])
 def test_a_version_is_compared_without_what_the_distribution_adds(printed, upstream):
     assert docker.upstream(printed) == upstream
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('{"runtimes": {}}', None),
+        ('{\n  "runtimes": {},\n}', "a comma before a closing bracket on line 2"),
+        ("{\n  “dns”: []\n}", "typographic quotes on line 2"),
+        ('{\n  "a": {}\n  "b": 1\n}', "a missing comma before the next key on line 2"),
+        ('{"runtimes": {}}\n{"dns": []}', "Extra data: line 2 column 1 (char 17)"),
+        ("[]", "it is not one JSON object"),
+    ],
+)
+def test_what_is_wrong_with_daemon_json_is_named_with_its_line(text, fault):
+    assert docker.daemon_json_fault(text, complete=False) == fault
+
+
+def test_a_cut_excerpt_of_daemon_json_is_not_blamed():
+    assert docker.daemon_json_fault('{"runtimes": {"nvidia":', complete=False) is None
+    assert docker.daemon_json_fault('{"runtimes": {"nvidia":', complete=True)
+
+
+def test_info_as_text_tells_docker_desktop_and_a_rootless_daemon():
+    info = docker.info(" Operating System: Docker Desktop\n Security Options:\n  seccomp\n  rootless\n Docker Root Dir: /var/lib/docker\n")
+    assert (info["OperatingSystem"], info["SecurityOptions"], info["DockerRootDir"]) == ("Docker Desktop", ["name=rootless"], "/var/lib/docker")

@@ -1,7 +1,5 @@
 """Every wording that NVIDIA's tools have had."""
 
-import json
-
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvidia
 
@@ -54,48 +52,3 @@ def test_mig_devices_belong_to_their_gpu():
 )
 def test_tools_tell_their_version(text, version):
     assert nvidia.tool_version(text) == version
-
-
-SPEC = {
-    "cdiVersion": "0.5.0",
-    "kind": "nvidia.com/gpu",
-    "devices": [{"name": name, "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}} for name in ("0", "all")],
-    "containerEdits": {
-        "deviceNodes": [{"path": "/dev/nvidiactl"}],
-        "hooks": [{"hookName": "createContainer", "path": "/usr/bin/nvidia-cdi-hook", "args": ["nvidia-cdi-hook", "create-symlinks"]}],
-        "mounts": [{"hostPath": "/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01", "containerPath": "/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01"}],
-    },
-}
-# As nvidia-ctk writes it: keys sorted, containerEdits before devices.
-YAML = """---
-cdiVersion: 0.5.0
-containerEdits:
-  deviceNodes:
-  - path: /dev/nvidiactl
-  hooks:
-  - args:
-    - nvidia-cdi-hook
-    hookName: createContainer
-    path: /usr/bin/nvidia-cdi-hook
-  mounts:
-  - containerPath: /usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01
-    hostPath: /usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01
-devices:
-- containerEdits:
-    deviceNodes:
-    - path: /dev/nvidia0
-  name: "0"
-- containerEdits:
-    deviceNodes:
-    - path: /dev/nvidia0
-  name: all
-kind: nvidia.com/gpu
-"""
-
-
-@pytest.mark.parametrize("text", [YAML, json.dumps(SPEC), json.dumps(SPEC, indent=2)])
-def test_a_cdi_spec_tells_devices_nodes_and_driver_in_yaml_and_json(text):
-    spec = nvidia.cdi_spec("/etc/cdi/nvidia.yaml", text)
-    assert (spec.kind, spec.devices) == ("nvidia.com/gpu", ("0", "all"))
-    assert spec.nodes == {"/dev/nvidiactl", "/dev/nvidia0"}
-    assert spec.driver_versions == {"550.163.01"}

@@ -39,3 +39,9 @@ def both(*changes):
             one(evidence, lock)
 
     return change
+
+
+def ran(stderr="", **run):
+    """One more GPU container run, by default one by docker run --gpus that did not start."""
+    declared = {"engine": "docker", "request": "gpus", "rc": 125, "stderr": stderr}
+    return lambda evidence, lock: evidence.setdefault("runs", []).append({**declared, **run})

@@ -3,12 +3,17 @@
 from ..changes import both, form, text
 from .driver import MIG
 
+UVM = "nvidia_uvm 4194304 0 - Live 0x0000000000000000 (OE)\n"
+
 PASSING = {
     "device_nodes.mig_capabilities": MIG,
 }
 
 FAILING = {
     "device_nodes.present": text("ls_dev_nvidia", "crw-rw-rw- 1 0 0 195, 1 Nov 30 20:00 /dev/nvidia1\n", ""),
+    "device_nodes.uvm_loaded": both(
+        text("lsmod", UVM, ""), text("proc_devices", "508 nvidia-uvm\n", ""), text("cuda_probe", "CUDA_SUCCESS", "CUDA_ERROR_UNKNOWN")
+    ),
     "device_nodes.major": text("ls_dev_nvidia", "508, 0", "507, 0"),
     "device_nodes.mode": text("ls_dev_nvidia", "crw-rw-rw- 1 0 0 195, 0", "crw-rw---- 1 0 44 195, 0"),
     "device_nodes.mig_capabilities": both(MIG, form("ls_dev_nvidia_caps", absent=True)),

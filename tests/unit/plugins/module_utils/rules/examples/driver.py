@@ -33,6 +33,7 @@ MIG_MODE = both(MIG, text("nvidia_smi_query", "Enabled, [N/A]", "Enabled, Enable
 GUEST = both(stated(driver_installer="NVIDIA-Linux-x86_64-535.54.06-vgpu-kvm.run"), form("app_log", stdout="cudaGetDeviceCount returned 35\n", rc=1))
 
 PASSING = {
+    "driver.imex": form("imex_service", stdout="LoadState=loaded\nActiveState=active\n", rc=0),
     "driver.mig_profile": MIG,
     "driver.mig_instances": MIG_MODE,
     "driver.fabric_manager": SWITCH,
@@ -55,6 +56,7 @@ FAILING = {
         "       NVRM:  information.  The 535.54.03 NVIDIA driver will ignore",
         "       NVRM:  this GPU.  Continuing probe...",
     ),
+    "driver.new_enough_for_toolkit": form("pod_events", stdout="nvidia-container-cli: detection error: nvml error: function not found: unknown", rc=0),
     "driver.works_where_another_did": stated(same_jobs_on_driver_535_183_01="fine"),
     "driver.vgpu_licence": both(LICENCE, smi_q("Licensed (Expiry: 2027-1-1)", "Unlicensed (Restricted)")),
     "driver.vgpu_guest_driver": GUEST,
@@ -62,10 +64,10 @@ FAILING = {
         "nvidia-vgpu-mgr[9]: error: vmiop_log: (0x0): Incompatible Guest/Host drivers: Guest VGX version is newer than the maximum version"
     ),
     "driver.library_version_mismatch": MISMATCH,
-    "driver.one_installation": form("ls_driver_libs", stdout="/usr/lib/libcuda.so.550.163.01\n/usr/lib64/libcuda.so.535.54.03\n", rc=0),
+    "driver.one_installation": both(MISMATCH, form("ls_driver_libs", stdout="/usr/lib/libcuda.so.550.163.01\n/usr/lib64/libcuda.so.535.54.03\n", rc=0)),
     "driver.packages_of_one_version": text("dpkg_l", "hi  libcuda1 550.163.01", "hi  libcuda1 550.144.03"),
     "driver.windows_driver_serves_wsl": form("nvidia_smi", stdout="Failed to initialize NVML: GPU access blocked by the operating system\n", rc=255),
-    "driver.is_installed": form("nvidia_smi", absent=True),
+    "driver.is_installed": both(form("nvidia_smi", absent=True), form("ls_driver_libs", absent=True)),
     "driver.module_options": log("[ 4.1] nvidia: `banana' invalid for parameter `NVreg_EnableGpuFirmware'"),
     "driver.module_does_not_load": NOT_LOADED,
     "driver.gsp_firmware_present": log("[ 4.1] nvidia 0000:17:00.0: Direct firmware load for nvidia/550.163.01/gsp_ga10x.bin failed with error -2"),
@@ -88,6 +90,7 @@ FAILING = {
         text("nvidia_smi_query", "23028 MiB, Enabled", "23028 MiB, Disabled"),
         form("pod_events", stdout="nvidia-container-cli: initialization error: driver rpc error: timed out: unknown\n", rc=0),
     ),
+    "driver.imex": form("imex_service", stdout="LoadState=loaded\nActiveState=failed\n", rc=0),
     "driver.persistence_daemon": text("persistenced_service", "ActiveState=active", "ActiveState=failed"),
     "driver.cuda_init_on_host": text("cuda_probe", '"ok": true', '"ok": false'),
     "driver.package_versions": text("dpkg_l", "libcuda1 550.163.01", "libcuda1 550.144.03"),

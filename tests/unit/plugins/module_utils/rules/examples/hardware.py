@@ -23,7 +23,7 @@ FAILING = {
         "[ 5.0] NVRM: This PCI I/O region assigned to your NVIDIA device is invalid:", "               NVRM: BAR0 is 0M @ 0x0 (PCI:0000:c1:00.0)"
     ),
     "hardware.pcie_errors": log("[ 7.0] nvidia 0000:17:00.0: PCIe Bus Error: severity=Uncorrected (Fatal), type=Transaction Layer, (Requester ID)"),
-    "hardware.pcie_link": smi_q("Current                   : 16x", "Current                   : 8x"),
+    "hardware.pcie_link": smi_q("Current                   : 16x", "Current                   : 4x"),
     "hardware.power_connected": log("[ 5.0] NVRM: GPU 0000:17:00.0: GPU does not have the necessary power cables connected."),
     "hardware.hw_slowdown": smi_q("HW Power Brake Slowdown       : Not Active", "HW Power Brake Slowdown       : Active"),
     "hardware.row_remapping_failed": smi_q("Remapping Failure Occurred        : No", "Remapping Failure Occurred        : Yes"),
