@@ -9,20 +9,27 @@ from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import LAYERS
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES, Rule
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload.rules import WORKLOAD_RULES, WorkloadRule
 
 
 def pages() -> dict[str, str]:
     """File name -> text, an index among them."""
-    return {"README.md": index(), **{f"{rule.id}.md": page(rule) for rule in RULES.values()}}
+    ours = {rule.id: page(rule, decided_from(rule)) for rule in RULES.values()}
+    linter = {rule.id: page(rule, f"Of `lint_workload`, severity {rule.severity}.") for rule in WORKLOAD_RULES.values()}
+    return {"README.md": index(), **{f"{name}.md": text for name, text in {**ours, **linter}.items()}}
 
 
-def page(rule: Rule) -> str:
+def page(rule: Rule | WorkloadRule, about: str) -> str:
     """One rule's page."""
     parts = {"Symptom": rule.symptom, "Cause": rule.cause, "Fix": rule.fix, "How to verify": rule.verify, "Source": rule.source}
-    about = f"Layer `{rule.layer}`, severity {rule.severity}. Decided from {names(rule.probes) or 'the GPU container runs'}."
-    blocked = f" Not judged while {names(rule.needs)} is broken." if rule.needs else ""
     sections = "".join(f"\n## {heading}\n\n{as_text(words)}\n" for heading, words in parts.items())
-    return f"# {rule.id}\n\n{as_text(rule.title)}. {about}{blocked}\n{sections}"
+    return f"# {rule.id}\n\n{as_text(rule.title)}. {about}\n{sections}"
+
+
+def decided_from(rule: Rule) -> str:
+    """What a rule about nodes reads and needs."""
+    about = f"Layer `{rule.layer}`, severity {rule.severity}. Decided from {names(rule.probes) or 'the GPU container runs'}."
+    return about + (f" Not judged while {names(rule.needs)} is broken." if rule.needs else "")
 
 
 def names(words: tuple[str, ...]) -> str:
@@ -36,12 +43,17 @@ def as_text(words: str) -> str:
 
 
 def index() -> str:
-    """All rules by layer."""
+    """All rules by layer, then the linter's."""
     lines = ["# Rules", "", "Generated from the rules in `plugins/module_utils/rules`. In the order in which a layer can be the first broken one.", ""]
     for layer in LAYERS:
-        rules = [rule for rule in RULES.values() if rule.layer == layer]
-        lines += [f"## {layer}", "", *(f"- [{rule.id}]({rule.id}.md): {as_text(rule.title)}" for rule in rules), ""]
+        lines += [f"## {layer}", "", *(entry(rule) for rule in RULES.values() if rule.layer == layer), ""]
+    lines += ["## workload", "", "What `lint_workload` says about files ([workloads](../workloads.md)).", "", *map(entry, WORKLOAD_RULES.values())]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def entry(rule: Rule | WorkloadRule) -> str:
+    """A rule's line in the index."""
+    return f"- [{rule.id}]({rule.id}.md): {as_text(rule.title)}"
 
 
 def main(folder: Path) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Mapping
 
@@ -14,10 +15,24 @@ NOT_STARTED = (125, 126, 127)
 # From 29.2 on dockerd serves --gpus by CDI first (moby 86f122af27) and takes the hook only if that fails.
 JIT_CDI_SINCE = (29, 2)
 
+# The engine had prepared the container, its hooks included, when it did not find or could not start the program in it. runc, crun.
+PROGRAM_MISSING = re.compile(
+    r'exec:? "(?!\S*nvidia-c)[^"]*": (?:executable file not found|stat |permission denied|no such file)|executable file `[^`]+` not found in \$PATH'
+    r"|exec (?:user process caused|/\S+|container process)[^\n]*(?:exec format error|no such file or directory)|exec format error"
+)
+# What an engine says in place of the program, where a report gives no exit code.
+ENGINE_REFUSED = re.compile(
+    r"Error response from daemon:|OCI runtime create failed|^Error: (?:crun|runc|setting up CDI|OCI)|unable to start container process", re.M
+)
+# Compose refuses its file with exit code 1, or 15 or 14: no container was tried.
+COMPOSE_REFUSED = re.compile(
+    r"Unsupported config option for services|Additional propert(?:y|ies) [^\n]*not allowed|attributes are exclusive|contains an invalid value"
+)
+
 
 @dataclass(frozen=True)
 class Run:
-    """One attempt. `label` names it in sentences; `started` is None where the evidence does not say."""
+    """One attempt. `label` names it in sentences; `declared`: it is a path that the pool wants to work; `started` is None where the evidence does not say."""
 
     label: str
     request: str | None
@@ -25,6 +40,7 @@ class Run:
     code_path: str | None
     nonce: str | None
     payload: str | None
+    declared: bool
     started: bool | None
     said: str
     report: cuda_probe.Report | None
@@ -45,6 +61,7 @@ def _run(run: Mapping[str, Any], engine_version: str | None) -> Run:
         code_path=run.get("code_path") or code_path(request, engine_version),
         nonce=cuda_probe.nonce(run.get("nonce")),
         payload=run.get("payload"),
+        declared=bool(run.get("path")),
         started=True if report else _started(run),
         said=words(run),
         report=report,
@@ -53,6 +70,13 @@ def _run(run: Mapping[str, Any], engine_version: str | None) -> Run:
 
 def _started(run: Mapping[str, Any]) -> bool | None:
     rc = run.get("rc")
+    text = words(run)
+    if PROGRAM_MISSING.search(text):
+        return True
+    if COMPOSE_REFUSED.search(text):
+        return False
+    if rc is None and ENGINE_REFUSED.search(text):
+        return False
     if run.get("error") or (isinstance(rc, int) and rc in NOT_STARTED):
         return False
     if isinstance(rc, int):

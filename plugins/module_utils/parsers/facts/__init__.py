@@ -8,8 +8,8 @@ knows which of the two it was. One file for the facts of each layer.
 
 from __future__ import annotations
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container import ContainerFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container_toolkit import ContainerToolkitFacts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.cuda import CudaFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.device_nodes import DeviceNodeFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.orchestrator import OrchestratorFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.policy import PolicyFacts
@@ -17,5 +17,5 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.policy 
 __all__ = ["Facts"]
 
 
-class Facts(OrchestratorFacts, ContainerFacts, PolicyFacts, ContainerToolkitFacts, DeviceNodeFacts):
+class Facts(OrchestratorFacts, CudaFacts, PolicyFacts, ContainerToolkitFacts, DeviceNodeFacts):
     """All facts of one bundle; a layer's facts build on those of the layers that it needs."""

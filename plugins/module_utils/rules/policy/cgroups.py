@@ -205,7 +205,7 @@ def device_filter_program(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "policy.cgroup_v2_support",
     layer=POLICY,
-    probes=("cgroup_fstype", "nvidia_ctk_version", "nvidia_container_cli_version"),
+    probes=("cgroup_fstype", "docker_info", "nvidia_ctk_version"),
     symptom="nvidia-container-cli: container error: cgroup subsystem devices not found: unknown.",
     cause="The node runs with cgroup v2 (unified hierarchy), and libnvidia-container is too old for it: it looks for the devices controller, which only "
     "cgroup v1 has.",

@@ -20,7 +20,7 @@ SANDBOXES = re.compile(r"\b(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.
 @rule(
     "policy.user_namespace",
     layer=POLICY,
-    probes=("docker_daemon_json", "docker_security_options", "ls_dev_nvidia", "id_groups"),
+    probes=("docker_daemon_json", "docker_security_options", "ls_dev_nvidia"),
     symptom="A container in a user namespace (userns-remap, rootless, runAsNonRoot) says 'Insufficient Permissions' or its hook 'permission denied'; as "
     "root without it all works.",
     cause="The user that the container is mapped to may not open the device nodes or reach the container's files: user namespaces take the host's groups "
@@ -65,7 +65,7 @@ WITHOUT_REMAP = (
 @rule(
     "policy.performance_counters",
     layer=POLICY,
-    probes=("proc_driver_nvidia_params", "modprobe_d"),
+    probes=("proc_driver_nvidia_params",),
     symptom="ncu, nsys or a profiler says ERR_NVGPUCTRPERM or CUPTI_ERROR_INSUFFICIENT_PRIVILEGES; the program itself runs.",
     cause="The driver keeps GPU performance counters for administrators (NVreg_RestrictProfilingToAdminUsers=1, its default), and the container's user has "
     "no CAP_SYS_ADMIN.",

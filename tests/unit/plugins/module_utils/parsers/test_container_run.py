@@ -61,11 +61,11 @@ SAID = [
     (
         LEGACY
         + "requirement error: unsatisfied condition: cuda>=12.8, please update your driver to a newer version, or use an earlier cuda container: unknown",
-        "The container image asks for cuda>=12.8, more than the driver can do.",
+        "The container image requires cuda>=12.8 (NVIDIA_REQUIRE_CUDA), more than the host's driver can do.",
     ),
     (
         LEGACY + "mount error: file creation failed: /var/lib/docker/overlay2/<id>/merged/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1: file exists: unknown.\n",
-        "The container image brings the driver's library /var/lib/docker/overlay2/<id>/merged/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 along.",
+        "The container image brings the driver's library /var/lib/docker/overlay2/<id>/merged/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 along, ",
     ),
     (
         DAEMON

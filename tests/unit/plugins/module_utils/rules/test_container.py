@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import judge
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import RULES
+from hypothesis import given
+from hypothesis import strategies as st
 
+from .examples.runs import FAILING, HARMLESS
 from .gpu_runs import DOCKER, GOOD, NO_TOOLKIT, STACK, UUIDS, failing, judged, refused, report, run
 
 CDI_BROKEN = refused("cdi", "docker: Error response from daemon: CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=all.\n")
@@ -72,9 +75,16 @@ def test_run_without_exit_code_is_unknown() -> None:
     assert judged("container.run_otherwise", [{"engine": "docker", "stdout": "Failed to initialize NVML: Unknown Error"}]).verdict == "unknown"
 
 
+COMPOSE = {"engine": "docker", "request": "compose", "rc": 125, "stderr": "Error response from daemon: unknown or invalid runtime name: nvidia\n"}
+
+
 def test_other_request_is_judged_too() -> None:
-    compose = {"engine": "docker", "request": "compose", "rc": 125, "stderr": "Error response from daemon: unknown or invalid runtime name: nvidia\n"}
-    assert judged("container.run_otherwise", [compose]).cause.startswith("The daemon that answers has no runtime nvidia:")
+    assert judged("container.run_otherwise", [{**COMPOSE, "path": "compose"}]).cause.startswith("The daemon that answers has no runtime nvidia:")
+
+
+def test_captured_words_that_name_another_layer_are_left_to_it() -> None:
+    outcome = judged("container.run_otherwise", [COMPOSE])
+    assert (outcome.verdict, "no runtime nvidia" in outcome.observed) == ("unknown", True)
 
 
 MISSING = report(**failing("load", detail="libcuda.so.1: cannot open shared object file: No such file or directory"), devices=[], library=None)
@@ -130,3 +140,30 @@ def test_pool_without_toolkit_is_not_asked(identifier: str) -> None:
 def test_garbage_never_passes(identifier: str) -> None:
     garbage = {"stdout": json.dumps({"schema": "goldnode.cuda_probe/v1", "nonce": "zz"}), "nonce": {}, "rc": "0"}
     assert judged(identifier, [garbage], host="{").verdict in ("unknown", "not_applicable")
+
+
+@pytest.mark.parametrize(("identifier", "evidence", "words"), FAILING)
+def test_fault_fails_with_its_words(identifier: str, evidence: dict[str, Any], words: tuple[str, ...]) -> None:
+    (found,) = [one for one in judge(evidence, None, (RULES[identifier].layer,)).findings if one.rule == identifier]
+    assert found.verdict == "fail"
+    assert found.observed
+    said = f"{found.cause} {found.remedy}"
+    assert not [word for word in words if word not in said], said
+
+
+@pytest.mark.parametrize("evidence", HARMLESS)
+def test_what_is_no_fault_of_the_container_does_not_fail(evidence: dict[str, Any]) -> None:
+    assert not [one.rule for one in judge(evidence, None, ("container", "cuda")).findings if one.verdict == "fail"]
+
+
+def test_each_rule_of_runs_has_a_failing_example() -> None:
+    own = {"container.run_by_cdi", "container.run_by_gpus", "container.run_by_runtime", "container.devices_differ"}
+    by_report = {"cuda.calls_succeed", "cuda.wrong_result", "cuda.nonce", "cuda.library_version"}
+    assert set(RULES_OF_RUNS) - own - by_report == {identifier for identifier, _evidence, _words in FAILING}
+
+
+@given(st.text(), st.sampled_from([identifier for identifier, _evidence, _words in FAILING]))
+def test_any_text_is_judged_without_an_error(text: str, identifier: str) -> None:
+    garbled = {"image": text, "command": "docker run " + text, "stdout": text, "stderr": text, "payload": "env", "rc": 1}
+    probes = dict.fromkeys(("compose_file", "docker_inspect", "nvidia_smi", "l4t_version", "nvidia_smi_list", "env_file", "cdi_list"), text)
+    judge({"runs": [garbled], "probes": probes, "stated": {"gpu": text, "image_env": text, "torch_version": text}}, None, (RULES[identifier].layer,))

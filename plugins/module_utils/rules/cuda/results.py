@@ -14,8 +14,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.container_run
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cuda_probe import Device, Report
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container import NO_RUN, NO_TOOLKIT, host_report, without_toolkit
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, host_report, without_toolkit
 
 COMPARISONS = ("compare", "compare_managed")
 LOOK_AT_HOST = "Run the CUDA probe on the node itself: python3 /usr/lib/goldnode/cuda_probe.py; look for Xid lines in its kernel log."

@@ -1,0 +1,53 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Whether the driver's libraries of the host reach the container and are found there."""
+
+from __future__ import annotations
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.container_symptoms import NO_COMPUTE
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container.asked import REQUEST_FORMS
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, heard, orchestrated, without_toolkit
+
+LOADER = "libcuda.so.1: cannot open shared object file"
+
+
+@rule(
+    "container.driver_library",
+    layer=CONTAINER,
+    probes=("cuda_probe",),
+    symptom="libcuda.so.1: cannot open shared object file: No such file or directory, in a container that has the devices.",
+    cause="The driver's library was not injected, or lies where the container image's linker does not look (no ldconfig, no multiarch, musl).",
+    fix=REQUEST_FORMS + " For a container image without a usual linker set LD_LIBRARY_PATH to the folder into which the driver's libraries are mounted.",
+    verify="ldconfig -p in the container lists libcuda.so.1.",
+    source="tried with Debian, no-ldconfig and musl images on Docker 26.1.5, 2026-11-30; mudler/LocalAI #11973",
+)
+def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
+    """The container's linker finds the driver's library"""
+    if without_toolkit(wanted):
+        return not_applicable(NO_TOOLKIT)
+    runs = [run for run in (facts.container_runs or ()) if run.started is not False]
+    without = [run for run in runs if run.report and LOADER in str(run.report.end)]
+    if without:
+        return failed("libcuda.so.1 is found", f"{without[0].label}: {without[0].report.end if without[0].report else ''}")
+    said = heard(facts, NO_COMPUTE)
+    if said and not (facts.musl or facts.tegra or facts.host_l4t or orchestrated(facts)):
+        return library_missing(said)
+    loaded = [f"{run.label}: {run.report.library}" for run in runs if run.report]
+    if loaded:
+        return passed("; ".join(loaded))
+    return not_applicable("no program says that it misses libcuda") if facts.runs else unknown(NO_RUN)
+
+
+def library_missing(said: str) -> Outcome:
+    """A program's word alone: several links can have left the library out."""
+    cause = (
+        "The driver's library libcuda.so.1 is not in the container or not in its linker's cache: no GPU was asked for, the driver capability compute is "
+        "missing, or the "
+        "injection did not run ldconfig."
+    )
+    decides = "ls -l /dev/nvidia*; ldconfig -p | grep libcuda in the container, and docker inspect -f '{{.HostConfig.DeviceRequests}}'"
+    return failed("libcuda.so.1 is found", said, cause=cause, confidence="low", decided_by=decides)
