@@ -17,7 +17,7 @@ _SHAPES = {
     name: re.compile(pattern, re.M)
     for name, pattern in {
         "boot_kernels": r"^[-l][rwx-]{9}",
-        "dmesg": r"^(?:<\d+>)?\[ *\d+\.\d+\]|Linux version \d",
+        "dmesg": r"\[ *\d+\.\d+\]|Linux version \d|\bkernel:|NVRM|nvidia|\bpcie?\b|\baudit\b",
         "dpkg_l": r"^[uihrp][ncHUFWti]R?\s+[a-z0-9][a-z0-9+.-]+(?::\w+)?\s+\d",
         "linux_headers": r"^[-dl][rwx-]{9}",
         "ls_dev_nvidia": r"^[-bcdl][rwxsStT-]{9}",
