@@ -98,12 +98,6 @@ class ContainerFacts(EngineFacts):
         return "musl" if loader else self.known(None)
 
     @fact
-    def default_runtime(self) -> str:
-        """The runtime of containers that name none; empty where it is not known."""
-        info: dict[str, Any] = self.docker_info or {}
-        return str(info.get("DefaultRuntime") or (self.docker_config or {}).get("default-runtime") or "")
-
-    @fact
     def env_file_variables(self) -> dict[str, str]:
         """The variables of the env file, wherever the report shows it."""
         return gpu_request.environment(_lines(self.bundle.text("env_file") or self.bundle.stated.get("env_file")))

@@ -56,12 +56,6 @@ class EngineFacts(DriverFacts):
         return {name: version for name, version in found.items() if version}
 
     @fact
-    def rootless(self) -> bool:
-        """Whether the daemon that answers is a rootless one; True only where something says so."""
-        words = f"{self.bundle.text('docker_security_options')} {(self.docker_info or {}).get('SecurityOptions')} {self.bundle.text('docker_context')}"
-        return "rootless" in words or "/run/user/" in (self.bundle.text("docker_host") or "")
-
-    @fact
     def engine_messages(self) -> tuple[Message, ...]:
         """What containers, their tools and the daemons said in words: no JSON, as a container that started prints it, and not the driver's own tools."""
         spoken = (*(self.messages or ()), *(Message(name, self.bundle.output(name) or "") for name in DAEMON_WORDS))

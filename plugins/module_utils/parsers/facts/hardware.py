@@ -74,7 +74,7 @@ class HardwareFacts(Base):
         return nvidia_smi.csv(self.need("nvidia_smi_query"))
 
     @fact
-    def gpu_names(self) -> dict[str, tuple[str, str]]:
+    def gpu_identities(self) -> dict[str, tuple[str, str]]:
         """Each GPU that is known, by PCI address or name -> PCI id (empty where not told) and name."""
         found = {gpu.address: (gpu.identifier, gpu.name) for gpu in self.pci_gpus or ()}
         return found or {name: ("", name) for name in [*(row.name for row in self.smi_rows or ()), self.stated("gpu")] if name}

@@ -10,5 +10,5 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 
 def generations(facts: Facts) -> dict[str, Architecture]:
     """Each GPU whose generation is known, by PCI address or name."""
-    found = {gpu: of_device(identifier) or of_name(name) for gpu, (identifier, name) in (facts.gpu_names or {}).items()}
+    found = {gpu: of_device(identifier) or of_name(name) for gpu, (identifier, name) in (facts.gpu_identities or {}).items()}
     return {gpu: one for gpu, one in found.items() if one}

@@ -53,7 +53,7 @@ def vgpu_licence(facts: Facts, wanted: Wanted) -> Outcome:
             "('busy or unavailable') or throttles the vGPU; no other process holds it."
         )
         return failed("a licensed vGPU", seen, cause=cause)
-    if not states and facts.said(BUSY) and VIRTUAL.search(" ".join([*(facts.gpu_names or ()), facts.stated("gpu"), facts.stated("platform")])):
+    if not states and facts.said(BUSY) and VIRTUAL.search(" ".join([*(facts.gpu_identities or ()), facts.stated("gpu"), facts.stated("platform")])):
         cause = "A vGPU says 'busy or unavailable' (46) to every CUDA context, as an unlicensed one does; or another process holds it in exclusive mode."
         return failed("a licensed vGPU", "busy or unavailable", cause=cause, confidence="medium", decided_by="nvidia-smi -q | grep -A2 'License Status'")
     return passed(states[0]) if states else not_applicable("no vGPU licence is asked for")

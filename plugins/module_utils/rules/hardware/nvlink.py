@@ -54,7 +54,7 @@ def _without_xid(facts: Facts) -> Outcome:
         return failed("no NVLink error", said[1].group(0), cause=f"CUDA saw an {said[1].group(0)}: an NVLink failed.")
     links = facts.bundle.text("nvidia_smi_nvlink") or ""
     down = re.findall(r"Link \d+: <?inactive>?", links, re.I)
-    board = " ".join([links, facts.stated("gpu"), facts.stated("platform"), *(name for _id, name in (facts.gpu_names or {}).values())])
+    board = " ".join([links, facts.stated("gpu"), facts.stated("platform"), *(name for _id, name in (facts.gpu_identities or {}).values())])
     if down and re.search(r"Link \d+: [\d.]+ GB/s", links) and re.search(ALL_LINKED, board):
         cause = f"NVLinks are down on a board where all are connected ({', '.join(down[:4])}): collectives hang, or go over PCIe and are slow."
         return failed("all links active", ", ".join(down), cause=cause, confidence="medium")
