@@ -137,13 +137,17 @@ def test_a_stated_value_of_another_type_ends_no_judgement(stated):
 GARBAGE = ["\x00\x01\ufffd" * 40, "\ufffd" * 200, "qx zk wv " * 30, "%PDF-1.4 obj << >> stream\n" * 5, ""]
 
 
+# What a person copied out of kubectl for a report: no probe carries it, and any of its words may be a pod's own.
+BY_HAND = "pod_"
+
+
 @pytest.mark.parametrize("garbage", GARBAGE, ids=["binary", "letters lost", "words", "another file", "empty"])
 def test_garbled_evidence_never_turns_a_verdict_into_a_pass(garbage):
     """What became unreadable is worth no more than what nobody looked at."""
     wrong = []
     for number, evidence in enumerate(CASES):
         before = judge(evidence)
-        for place, _text in texts_of(evidence):
+        for place in (place for place, _text in texts_of(evidence) if not place[0].startswith(BY_HAND)):
             after = judge(put(evidence, place, garbage))
             unseen = passing({**evidence, "probes": {name: form for name, form in evidence["probes"].items() if name != place[0]}}, None)
             wrong += [(number, place, layer) for layer in passing_layers(after) - unseen if before.layers[layer].verdict != PASS]
