@@ -138,7 +138,7 @@ GARBAGE = ["\x00\x01\ufffd" * 40, "\ufffd" * 200, "qx zk wv " * 30, "%PDF-1.4 ob
 
 
 # What a person copied out of kubectl for a report: no probe carries it, and any of its words may be a pod's own.
-BY_HAND = "pod_"
+BY_HAND = ("pod_", "device_plugin_")
 
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=["binary", "letters lost", "words", "another file", "empty"])
