@@ -78,7 +78,7 @@ def _blocker(rule: Rule, broken: Collection[str]) -> str | None:
     """The first broken layer among those that a rule needs by itself or through its layer."""
     if not broken:
         return None
-    return _first_of(all_needs(rule.layer).union(rule.needs, *(all_needs(name) for name in rule.needs)), broken)
+    return _first_of(rule.all_needs, broken)
 
 
 def _finding(rule: Rule, facts: Facts, wanted: Wanted, blocker: str | None) -> tuple[Finding, str | None]:

@@ -23,6 +23,7 @@ _SHAPES = {
         "ls_dev_nvidia": r"/dev/nvidia|^[-bcdl][rwxsStT-]{9}",
         "lsmod": r"\A\s*\Z|^\w+\s+\d+\s+\d+|^Module\s+Size",
         "lspci_nnk": r"\A\s*\Z|^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
+        "toolkit_config": r"\A\s*\Z|^\s*(?:#|\[|[\w.-]+\s*=)",
         "proc_devices": r"^Character devices:",
     }.items()
 }
@@ -35,7 +36,7 @@ class Bundle:
         self.probes = _mapping(evidence.get("probes"))
         self.stated = _mapping(evidence.get("stated"))
         self._runs = evidence.get("runs")
-        self._texts: dict[tuple[str, str], str | None] = {}
+        self._texts: dict[str, str | None] = {}
 
     @cached_property
     def runs(self) -> tuple[Mapping[str, Any], ...]:
@@ -52,16 +53,20 @@ class Bundle:
         return name in self.probes and not self.error(name)
 
     def text(self, name: str) -> str | None:
-        """What a command printed on stdout or what a file holds; None when it is absent, failed to run or nobody looked."""
-        found = self._text(name, "stdout")
-        return self._text(name, "content") if found is None else found
+        """What a command printed on stdout or what a file holds; None when it is absent, garbled, failed to run or nobody looked."""
+        if name not in self.probes:
+            return None
+        if name not in self._texts:
+            self._texts[name] = self._whole_text(name)
+        return self._texts[name]
 
     def _claims_all(self, name: str) -> bool:
         return self._key(name, "complete") is True and self._key(name, "truncated") is not True
 
     def output(self, name: str) -> str | None:
         """stdout and stderr together, for tools that say the important thing on either."""
-        parts = [part for part in (self.text(name), self._text(name, "stderr")) if part]
+        spoken = self._key(name, "stderr")
+        parts = [part for part in (self.text(name), spoken) if part and _readable(part)]
         return "\n".join(parts) if parts or self.text(name) is not None else None
 
     def rc(self, name: str) -> int | None:
@@ -101,14 +106,12 @@ class Bundle:
         value = self.probes.get(name)
         return value.get(key) if isinstance(value, dict) else None
 
-    def _text(self, name: str, key: str) -> str | None:
-        """A text that a person could read, looked through once; a plain string is a stdout."""
-        if (name, key) not in self._texts:
-            value = self.probes.get(name)
-            found = value if isinstance(value, str) and key == "stdout" else self._key(name, key)
-            garbled = key != "stderr" and name in _SHAPES and self._claims_all(name) and isinstance(found, str) and not _SHAPES[name].search(found)
-            self._texts[name, key] = found if _readable(found) and not garbled else None
-        return self._texts[name, key]
+    def _whole_text(self, name: str) -> str | None:
+        """The text if a person could read it and, where it claims to be whole, its tool wrote it."""
+        value = self.probes[name]
+        found = [text for text in (value, self._key(name, "stdout"), self._key(name, "content")) if _readable(text)]
+        garbled = found and name in _SHAPES and self._claims_all(name) and not _SHAPES[name].search(found[0])
+        return found[0] if found and not garbled else None
 
 
 class Unseen(Bundle):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Callable, NamedTuple
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, NOT_APPLICABLE, PASS, UNKNOWN, Finding
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, NOT_APPLICABLE, PASS, UNKNOWN, Finding, all_needs
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Unseen
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
@@ -59,6 +59,11 @@ class Rule:
     fix: str
     verify: str
     source: str
+
+    @cached_property
+    def all_needs(self) -> frozenset[str]:
+        """The layers that it needs by itself or through its own layer."""
+        return all_needs(self.layer).union(self.needs, *(all_needs(name) for name in self.needs))
 
     @cached_property
     def silence(self) -> Silence:

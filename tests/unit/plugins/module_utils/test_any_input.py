@@ -11,11 +11,9 @@ import pytest
 import yaml
 from ansible_collections.goldnode.gpu.plugins.module_utils import parsers
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import judge
-from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, PASS
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import PASS
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import NOT_UNDERSTOOD
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import STUMBLED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -139,32 +137,42 @@ def test_a_stated_value_of_another_type_ends_no_judgement(stated):
 GARBAGE = ["\x00\x01\ufffd" * 40, "\ufffd" * 200, "qx zk wv " * 30, "%PDF-1.4 obj << >> stream\n" * 5, ""]
 
 
+# What a person copied out of kubectl for a report: no probe carries it, and any of its words may be a pod's own.
+BY_HAND = ("pod_", "device_plugin_")
+
+
 @pytest.mark.parametrize("garbage", GARBAGE, ids=["binary", "letters lost", "words", "another file", "empty"])
 def test_garbled_evidence_never_turns_a_verdict_into_a_pass(garbage):
     """What became unreadable is worth no more than what nobody looked at."""
     wrong = []
     for number, evidence in enumerate(CASES):
-        before = {found.rule: found.verdict for found in judge(evidence).findings}
-        for place, _text in texts_of(evidence):
+        before = judge(evidence)
+        for place in (place for place, _text in texts_of(evidence) if not place[0].startswith(BY_HAND)):
             after = judge(put(evidence, place, garbage))
             unseen = passing({**evidence, "probes": {name: form for name, form in evidence["probes"].items() if name != place[0]}}, None)
-            turned = {found.rule for found in after.findings if found.verdict == PASS and before[found.rule] == FAIL}
-            wrong += [(number, place, rule) for rule in turned - unseen]
+            wrong += [(number, place, layer) for layer in passing_layers(after) - unseen if before.layers[layer].verdict != PASS]
             assert after.verdict != PASS
     assert wrong == []
 
 
+# The package's version speaks too.
+KNOWN_OTHERWISE = {"nvidia_ctk_version"}
+
+
 @pytest.mark.parametrize("garbage", GARBAGE[:4], ids=["binary", "letters lost", "words", "another file"])
 @pytest.mark.parametrize("name", sorted(name for name, form in LAB["probes"].items() if isinstance(form, dict) and "absent" not in form))
-def test_a_rule_that_reads_garbled_evidence_alone_does_not_pass(name, garbage):
-    """On a node where all passes: a rule for which nothing else speaks cannot pass on a probe's garbled answer, in the form in which the probe gives it."""
+def test_a_layer_does_not_pass_on_a_garbled_answer(name, garbage):
+    """On a node where all passes, in the form in which the probe gives it: a layer passes on it only if it would pass without it."""
     garbled = {key: garbage if isinstance(text, str) and text else text for key, text in LAB["probes"][name].items()}
     others = {probe: form for probe, form in LAB["probes"].items() if probe != name}
-    alone = {rule.id for rule in RULES.values() if rule.probes == (name,)}
-    assert alone & (passing({**LAB, "probes": {**others, name: garbled}}, LOCK) - passing({**LAB, "probes": others}, LOCK)) == set()
+    better = passing({**LAB, "probes": {**others, name: garbled}}, LOCK) - passing({**LAB, "probes": others}, LOCK)
+    assert better == set() or name in KNOWN_OTHERWISE
 
 
 def passing(evidence, lock):
-    """The rules that pass by themselves, whatever layer is broken."""
-    facts, wanted = Facts(evidence), Wanted(lock)
-    return {rule.id for rule in RULES.values() if rule.finding(facts, wanted).verdict == PASS}
+    """The layers that pass."""
+    return passing_layers(judge(evidence, lock))
+
+
+def passing_layers(judgement):
+    return {name for name, layer in judgement.layers.items() if layer.verdict == PASS}

@@ -290,7 +290,7 @@ def test_judging_again_compiles_no_pattern(monkeypatch):
 def test_each_text_is_looked_through_once():
     bundle = Bundle({"probes": {"dmesg": {"content": "x"}}})
     assert bundle.text("dmesg") is bundle.text("dmesg")
-    assert list(bundle._texts) == [("dmesg", "stdout"), ("dmesg", "content")]
+    assert bundle._texts == {"dmesg": "x"}
 
 
 @pytest.mark.parametrize("value", ["\x00\x01\x02\x00", "\ufffd" * 9, b"x", 5, ["x"], {"stdout": "\x00" * 9}, {"stdout": 5}, {"content": {}}])
