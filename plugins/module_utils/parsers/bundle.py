@@ -17,13 +17,12 @@ _SHAPES = {
     name: re.compile(pattern, re.M)
     for name, pattern in {
         "boot_kernels": r"vmlinu[xz]|^[-l][rwx-]{9}",
-        "dmesg": r"^(?:<\d+>)?\[ *\d+\.\d+\]|Linux version \d",
+        "dmesg": r"\[ *\d+\.\d+\]|Linux version \d|\bkernel:|NVRM|nvidia|\bpcie?\b|\baudit\b",
         "dpkg_l": r"^[uihrp][ncHUFWti]R?\s+[a-z0-9][a-z0-9+.-]+(?::\w+)?\s+\d",
         "linux_headers": r"/build\b|^[-dl][rwx-]{9}",
         "ls_dev_nvidia": r"/dev/nvidia|^[-bcdl][rwxsStT-]{9}",
         "lsmod": r"\A\s*\Z|^\w+\s+\d+\s+\d+|^Module\s+Size",
         "lspci_nnk": r"\A\s*\Z|^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
-        "toolkit_config": r"\A\s*\Z|^\s*(?:#|\[|[\w.-]+\s*=)",
         "proc_devices": r"^Character devices:",
     }.items()
 }

@@ -69,7 +69,7 @@ def report(text: str) -> Report | None:
     lines = [line for line in text.splitlines() if SCHEMA in line and line.startswith("{")]
     try:
         return _report(json.loads(lines[-1])) if lines else None
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 

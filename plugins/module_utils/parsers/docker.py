@@ -33,7 +33,7 @@ def as_json(text: str) -> dict[str, Any] | None:
     """The mapping that a JSON text holds, or None."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -77,6 +77,8 @@ def daemon_json_fault(text: str, complete: bool) -> str | None:
         found = json.loads(text)
     except ValueError as error:
         return _json_fault(text, complete, error)
+    except RecursionError:
+        return "its brackets are nested too deeply to be one configuration"
     return None if isinstance(found, dict) else "it is not one JSON object"
 
 
