@@ -127,7 +127,7 @@ def hardware(node):
     path = node.root / "etc/goldnode-lab/profile.yml"
     profile = json.loads(path.read_text()) if path.exists() else {"count": 0}
     name = profile.get("node", "node")
-    profile["gpus"] = [gpu_identity(name, index) for index in range(profile["count"])]
+    profile["gpus"] = [gpu_identity(name, index) for index in range(profile["count"]) if index not in profile.get("absent", [])]
     switches = profile.get("switches", {"count": 0})
     profile["switch_addresses"] = [f"0000:{0xC0 + index:02x}:00.0" for index in range(switches["count"])]
     return profile
@@ -412,6 +412,7 @@ def answers(profile, gpu):
         ("Remapped Uncorrectable", 0),
         ("Remapped Pending", "No"),
         ("Remapped Failure", "No"),
+        ("Stuck Bit", "None"),
         ("Link Generation", link["generation"]),
         ("Link Width", link["width"]),
         ("MIG Mode", profile["mig_mode"]),
@@ -509,9 +510,21 @@ def load_nouveau(node, profile):
     """Bind nouveau where nothing keeps it away."""
     if blacklisted(node, "nouveau", (node.proc / "cmdline").read_text()) or loadable(node, "nouveau") is None:
         return
+    if any(bound(node, gpu["address"]) for gpu in profile["gpus"]):
+        return
     write(node.proc / "modules", module_line("nouveau", 3096576) + (node.proc / "modules").read_text())
     bind(node, "nouveau", [gpu["address"] for gpu in profile["gpus"]])
     node.log(*(f"nouveau {gpu['address']}: NVIDIA {profile['architecture']} ({profile['device']})" for gpu in profile["gpus"]))
+
+
+def load_vfio(node, profile):
+    """Bind vfio-pci to the GPUs whose id its options name, as the initial RAM disk of a machine for guests does."""
+    ids = options(node, "vfio-pci").get("ids", "").split(",")
+    if f"10de:{profile['device']}" not in ids:
+        return
+    write(node.proc / "modules", module_line("vfio-pci", 16384) + (node.proc / "modules").read_text())
+    bind(node, "vfio-pci", [gpu["address"] for gpu in profile["gpus"]])
+    node.log(f"vfio_pci: add [10de:{profile['device']}[ffffffff:ffffffff]] class 0x000000/00000000")
 
 
 def load_nvidia(node, profile):
@@ -559,7 +572,7 @@ def boot(node, boot_id):
     write_bus(node, profile)
     if not profile["count"]:
         return
-    for name, load in (("nouveau", load_nouveau), ("nvidia", load_nvidia)):
+    for name, load in (("vfio-pci", load_vfio), ("nouveau", load_nouveau), ("nvidia", load_nvidia)):
         if name == "nvidia" and (blacklisted(node, name, (node.proc / "cmdline").read_text()) or no_module(node, name)):
             continue
         try:
