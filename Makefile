@@ -21,7 +21,7 @@ check: $(STAMP) ## lint, types, unit tests (under 4 minutes)
 test: $(STAMP) ## everything that CI runs (under 40 minutes, as root or with sudo)
 	$(RUN) .config/test
 
-nightly: $(STAMP) ## the long forms: today the demo from nothing, figures into docs/nightly.md
+nightly: $(STAMP) ## the long forms: the demo from nothing, faults on a booted machine; figures into docs/nightly.md
 	$(SUDO) $(RUN) python -m tests.end_to_end.nightly
 
 check-next: $(STAMP) ## the fast suite on ansible-core 2.21, where Python 3.12 or newer exists

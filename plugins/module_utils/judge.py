@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Collection, Iterable, Mapping
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, LAYERS, NOT_APPLICABLE, PASS, RUNGS, UNKNOWN, Finding
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, LAYERS, NOT_APPLICABLE, PASS, RUNGS, UNKNOWN, Finding, all_needs
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES, Rule
@@ -34,6 +34,11 @@ class Judgement:
     layers: Mapping[str, LayerVerdict]
     findings: tuple[Finding, ...]
 
+    @property
+    def blamed(self) -> Finding | None:
+        """The finding that says what is wrong first: the surest failure of the first broken layer."""
+        return next((finding for finding in self.findings if finding.verdict == FAIL and finding.layer == self.first_broken_layer), None)
+
     def as_dict(self) -> dict[str, Any]:
         """The judgement as the JSON mapping that modules return and reports hold."""
         return {
@@ -53,7 +58,8 @@ def judge(evidence: Mapping[str, Any], wanted: Mapping[str, Any] | None = None, 
     for layer in (name for name in ALL if name in layers):
         broken = [name for name, judged in verdicts.items() if judged.verdict == FAIL]
         found = [_finding(rule, facts, stack, _blocker(rule, broken)) for rule in RULES.values() if rule.layer == layer]
-        verdicts[layer] = _layer_verdict(found, _first_of(_all_needs(layer), broken))
+        found.sort(key=_surest_failure_first)
+        verdicts[layer] = _layer_verdict(found, _first_of(all_needs(layer), broken))
         findings.extend(finding for finding, _blocked in found)
     return Judgement(
         verdict=_node_verdict([judged.verdict for judged in verdicts.values()]),
@@ -64,43 +70,30 @@ def judge(evidence: Mapping[str, Any], wanted: Mapping[str, Any] | None = None, 
     )
 
 
-def _all_needs(layer: str) -> set[str]:
-    """What a layer needs, direct and indirect."""
-    direct = set(LAYERS[layer])
-    return direct.union(*(_all_needs(name) for name in direct))
-
-
-def _first_of(needs: set[str], broken: Iterable[str]) -> str | None:
+def _first_of(needs: Collection[str], broken: Iterable[str]) -> str | None:
     return next((name for name in broken if name in needs), None)
 
 
-def _blocker(rule: Rule, broken: Iterable[str]) -> str | None:
+def _blocker(rule: Rule, broken: Collection[str]) -> str | None:
     """The first broken layer among those that a rule needs by itself or through its layer."""
-    own = set(rule.needs).union(*(_all_needs(name) for name in rule.needs))
-    return _first_of(_all_needs(rule.layer) | own, broken)
+    if not broken:
+        return None
+    return _first_of(all_needs(rule.layer).union(rule.needs, *(all_needs(name) for name in rule.needs)), broken)
 
 
 def _finding(rule: Rule, facts: Facts, wanted: Wanted, blocker: str | None) -> tuple[Finding, str | None]:
     """One rule's finding, and the broken layer that kept it from being judged."""
     if blocker:
-        return Finding(rule.id, rule.layer, UNKNOWN, rule.severity, observed=f"blocked by {blocker}"), blocker
-    outcome = rule.judge(facts, wanted)
-    broken = outcome.verdict == FAIL
-    seen = tuple(name for name in rule.probes if name in facts.bundle.probes)
-    finding = Finding(
-        rule=rule.id,
-        layer=rule.layer,
-        verdict=outcome.verdict,
-        severity=rule.severity,
-        expected=outcome.expected,
-        observed=outcome.observed,
-        evidence=seen + outcome.evidence,
-        cause=outcome.cause or (rule.cause if broken else ""),
-        remedy=outcome.remedy or (rule.fix if broken else ""),
-        confidence=outcome.confidence,
-        decided_by=outcome.decided_by,
-    )
-    return finding, None
+        return rule.blocked(blocker), blocker
+    if not wanted and rule.silence.asked.isdisjoint(facts.bundle.holds):
+        return rule.silence.finding, None
+    return rule.finding(facts, wanted), None
+
+
+def _surest_failure_first(found: tuple[Finding, str | None]) -> tuple[bool, bool, bool]:
+    """Within a layer; else the findings stay in the order of the rules."""
+    finding = found[0]
+    return (finding.verdict != FAIL, finding.severity != "error", finding.confidence != "high")
 
 
 def _layer_verdict(found: list[tuple[Finding, str | None]], blocker: str | None) -> LayerVerdict:
@@ -135,7 +128,7 @@ def rung(evidence: Mapping[str, Any], facts: Facts) -> str:
 def _earned_rung(evidence: Mapping[str, Any], facts: Facts) -> str:
     if not isinstance(evidence.get("roots"), Mapping) or not evidence.get("probe_version"):
         return "captured"
-    answer = facts.cuda_probe or {}
+    answer = facts.cuda_probe if isinstance(facts.cuda_probe, Mapping) else {}
     if dict(evidence["roots"]) != DEFAULT_ROOTS or answer.get("simulated") is True:
         return "simulated"
     return "hardware" if _is_real(evidence, facts, answer) else "booted"
@@ -143,10 +136,11 @@ def _earned_rung(evidence: Mapping[str, Any], facts: Facts) -> str:
 
 def _is_real(evidence: Mapping[str, Any], facts: Facts, answer: Mapping[str, Any]) -> bool:
     """The kernel's list of GPUs and CUDA's are the same devices, and each computed the exact result for this nonce."""
+    devices = answer.get("devices")
     computed = {
-        (str(device.get("pci")).lower(), device.get("uuid"))
-        for device in answer.get("devices") or ()
-        if device.get("ok") is True and device.get("checksum") is not None and device.get("checksum") == device.get("expected")
+        (str(device.get("pci")).lower(), str(device.get("uuid")))
+        for device in (devices if isinstance(devices, list) else ())
+        if isinstance(device, Mapping) and device.get("ok") is True and device.get("checksum") is not None and device["checksum"] == device.get("expected")
     }
     fresh = answer.get("simulated") is False and bool(evidence.get("nonce")) and answer.get("nonce") == evidence.get("nonce")
     return fresh and bool(facts.kernel_gpus) and facts.kernel_gpus == computed

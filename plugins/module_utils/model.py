@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
@@ -41,6 +42,12 @@ LAYERS: dict[str, tuple[str, ...]] = {
 }
 
 
+@lru_cache(maxsize=None)
+def all_needs(layer: str) -> frozenset[str]:
+    """What a layer needs, direct and indirect."""
+    return frozenset(LAYERS[layer]).union(*(all_needs(name) for name in LAYERS[layer]))
+
+
 @dataclass(frozen=True)
 class Finding:
     """One judged statement. `pass` means that all evidence it needs was there; could not look is `unknown`.
@@ -61,6 +68,11 @@ class Finding:
     confidence: str = "high"
     decided_by: str = ""
 
+    @property
+    def page(self) -> str:
+        """Where the rule is explained."""
+        return f"docs/rules/{self.rule}.md"
+
     def as_dict(self) -> dict[str, Any]:
         """The finding as the JSON mapping that reports and the ledger hold."""
-        return {**asdict(self), "evidence": list(self.evidence)}
+        return {**vars(self), "evidence": list(self.evidence), "page": self.page}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES, layer_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS, layer_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt import Step
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.dpkg import Installed
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
@@ -101,7 +101,7 @@ def preferences_text(layer: str, packages: Iterable[Package]) -> str:
     stanza takes every other version from every origin.
     """
     stanzas = [f"Package: {package.name}\nPin: version {package.version}\nPin-Priority: 1001\n" for package in packages]
-    family = f"Package: {' '.join(FAMILIES[layer])}\nPin: release *\nPin-Priority: -1\n"
+    family = f"Package: {' '.join(PACKAGE_GLOBS[layer])}\nPin: release *\nPin-Priority: -1\n"
     return "\n".join(["# Written by goldnode.gpu.locked_packages from the lock; changes are lost.\n", *stanzas, family])
 
 

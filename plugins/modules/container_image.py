@@ -240,10 +240,9 @@ def present(wanted: Image) -> dict[str, Any]:
 def main() -> None:
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     try:
-        result = present(Image(module))
+        module.exit_json(**present(Image(module)))
     except (image.ImageError, OSError) as error:
         module.fail_json(msg=str(error))
-    module.exit_json(**result)
 
 
 if __name__ == "__main__":

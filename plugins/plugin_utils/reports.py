@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ SCHEMA = "goldnode.validation/v1"
 HEADINGS = {"hardware": "hw", "device_nodes": "nodes", "container_toolkit": "toolkit", "orchestrator": "orch"}
 CELLS = {PASS: "ok", FAIL: "FAIL", UNKNOWN: "?", NOT_APPLICABLE: "-"}
 BLOCKED = "·"
+NOT_PRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 Result = dict[str, Any]
 
@@ -29,7 +31,11 @@ def node_result(answer: Mapping[str, Any] | None) -> Result:
         release = answer["evidence"].get("release")
         return {"state": "judged", "release": release, **{key: answer[key] for key in ("verdict", "first_broken_layer", "rung", "layers", "findings")}}
     state = "unreachable" if answer.get("unreachable") else "not judged"
-    reason = " ".join(str(answer.get("msg") or "no answer").split()).removeprefix("Task failed: ")
+    return unjudged(state, " ".join(str(answer.get("msg") or "no answer").split()).removeprefix("Task failed: "))
+
+
+def unjudged(state: str, reason: str) -> Result:
+    """The part of something that nobody could judge, and why."""
     return {"state": state, "reason": reason, "verdict": UNKNOWN, "first_broken_layer": None, "layers": {}, "findings": []}
 
 
@@ -63,7 +69,7 @@ def lowest_rung(nodes: Iterable[Result]) -> str | None:
 def page(result: Result, place: Path) -> list[str]:
     """The readable page: who, the table, a block for each broken thing, one closing line."""
     blocks = [block for name, node in result["nodes"].items() for block in node_blocks(result["pool"], name, node)]
-    return [heading(result), "", *table(result["nodes"]), "", *[line for block in blocks for line in (*block, "")], closing(result, place)]
+    return printed([heading(result), "", *table(result["nodes"]), "", *[line for block in blocks for line in (*block, "")], closing(result, place)])
 
 
 def heading(result: Result) -> str:
@@ -72,10 +78,10 @@ def heading(result: Result) -> str:
     return f"pool {result['pool']} · release {', '.join(releases) or '-'} · rung {result['rung'] or '-'}"
 
 
-def table(nodes: Mapping[str, Result]) -> list[str]:
+def table(nodes: Mapping[str, Result], what: str = "node") -> list[str]:
     """One row a node, one column a layer; a column to which nothing applies anywhere is left out for the orchestrator."""
     shown = [layer for layer in LAYERS if layer != "orchestrator" or any(cell(node, layer) not in ("-", BLOCKED) for node in nodes.values())]
-    head = ["node", *(HEADINGS.get(layer, layer) for layer in shown), "first broken layer"]
+    head = [what, *(HEADINGS.get(layer, layer) for layer in shown), "first broken layer"]
     return aligned([head, *(row(name, node, shown) for name, node in nodes.items())])
 
 
@@ -108,15 +114,21 @@ def node_blocks(pool: str, name: str, node: Result) -> list[list[str]]:
         return [failing_block(pool, name, finding) for finding in first + later]
     unknown = [finding for finding in node["findings"] if finding["verdict"] == UNKNOWN and node["verdict"] == UNKNOWN]
     silent = [layer for layer, judged in node["layers"].items() if judged["verdict"] == UNKNOWN and layer not in {finding["layer"] for finding in unknown}]
-    lines = [f"  {finding['rule']}: {finding['observed']}" for finding in unknown] + [f"  {layer}: nothing was looked at" for layer in silent]
+    lines = [f"  {finding['rule']}: {said(finding)}" for finding in unknown] + [f"  {layer}: nothing was looked at" for layer in silent]
     return [[f"{name} · unknown", *lines]] if lines else []
+
+
+def said(finding: Mapping[str, Any]) -> str:
+    """Why a finding is unknown: its candidates and what would decide, where it names them."""
+    return " ".join(part for part in (finding["cause"] or finding["observed"], finding["decided_by"] and f"What would decide: {finding['decided_by']}") if part)
 
 
 def failing_block(pool: str, name: str, finding: Mapping[str, Any]) -> list[str]:
     """One failing finding: the cause before the details."""
     remedy = finding["remedy"].replace("<pool>", pool).replace("<node>", name)
     words = {"cause": finding["cause"], "expected": finding["expected"], "observed": finding["observed"], "remedy": remedy}
-    lines = [f"  {label:<9} {text}" for label, text in {**words, "page": f"docs/rules/{finding['rule']}.md"}.items()]
+    words |= {"decides": finding["decided_by"]} if finding["decided_by"] else {}
+    lines = [f"  {label:<9} {text}" for label, text in {**words, "page": finding["page"]}.items()]
     return [f"{name} · {finding['rule']}", *lines]
 
 
@@ -132,11 +144,11 @@ def closing(result: Result, place: Path) -> str:
     return f"{wrong or f'{len(nodes)} nodes pass'}. result.json, junit.xml and bundles: {place}"
 
 
-def junit(result: Result) -> str:
-    """JUnit: a suite for each node, a case for each rule."""
-    suites = ET.Element("testsuites", name=f"validate_nodes {result['pool']}")
-    for name, node in result["nodes"].items():
-        suite = ET.SubElement(suites, "testsuite", name=name, timestamp=result["started_at"].rstrip("Z"))
+def junit(title: str, nodes: Mapping[str, Result], started_at: str) -> str:
+    """JUnit: a suite for each node or bundle, a case for each rule."""
+    suites = ET.Element("testsuites", name=title)
+    for name, node in nodes.items():
+        suite = ET.SubElement(suites, "testsuite", name=printable(name), timestamp=started_at.rstrip("Z"))
         cases = [finding_case(suite, finding) for finding in node["findings"]] or [unjudged_case(suite, node)]
         suite.set("tests", str(len(cases)))
         for kind, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -151,7 +163,7 @@ def finding_case(suite: ET.Element, finding: Mapping[str, Any]) -> ET.Element:
     tag = {FAIL: "failure", UNKNOWN: "error", NOT_APPLICABLE: "skipped"}.get(finding["verdict"])
     if tag:
         ET.SubElement(case, tag, message=printable(finding["cause"] or finding["observed"])).text = printable(
-            f"expected {finding['expected']}\nobserved {finding['observed']}\nremedy {finding['remedy']}" if tag == "failure" else ""
+            f"expected {finding['expected']}\nobserved {finding['observed']}\nremedy {finding['remedy']}\npage {finding['page']}" if tag == "failure" else ""
         )
     return case
 
@@ -164,14 +176,19 @@ def unjudged_case(suite: ET.Element, node: Result) -> ET.Element:
 
 
 def printable(text: str) -> str:
-    """Without the control characters that XML 1.0 has no form for."""
-    return "".join(letter for letter in text if letter in "\t\n" or letter >= " ")
+    """Without the characters that XML 1.0 has no form for and a terminal obeys."""
+    return NOT_PRINTABLE.sub("\ufffd", text)
+
+
+def printed(lines: Iterable[str]) -> list[str]:
+    """Each as one line, whatever a node said."""
+    return [printable(" ".join(line.splitlines())) for line in lines]
 
 
 def write_validation(result: Result, place: Path) -> list[str]:
     """Leave result.json, junit.xml and page.txt in `place`; the page's lines."""
     lines = page(result, place)
-    write_text(place / "junit.xml", junit(result))
+    write_text(place / "junit.xml", junit(f"validate_nodes {result['pool']}", result["nodes"], result["started_at"]))
     write_text(place / "page.txt", "\n".join(lines) + "\n")
     write_text(place / "result.json", json.dumps(result, indent=1) + "\n")
     return lines

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-FAMILIES: dict[str, tuple[str, ...]] = {
+PACKAGE_GLOBS: dict[str, tuple[str, ...]] = {
     "kernel": ("linux-image-*", "linux-headers-*", "linux-kbuild-*", "linux-modules-[!n]*", "linux-generic*", "linux-virtual*"),
     "driver": (
         "nvidia-[!c]*",
@@ -37,4 +37,4 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 
 def layer_of(name: str) -> str | None:
     """The pinned layer that owns a package name, or None."""
-    return next((layer for layer, globs in FAMILIES.items() if any(fnmatchcase(name, glob) for glob in globs)), None)
+    return next((layer for layer, globs in PACKAGE_GLOBS.items() if any(fnmatchcase(name, glob) for glob in globs)), None)

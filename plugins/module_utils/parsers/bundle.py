@@ -4,17 +4,33 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+import re
+from functools import cached_property
+from typing import Any, Iterator, Mapping
+
+# More of this than one letter in ten, and a text is no tool's words: control characters that no terminal gets, and what was no UTF-8.
+UNREADABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
+EVERYTHING = "*"
 
 
 class Bundle:
     """Read access to one bundle. None always means: not known."""
 
     def __init__(self, evidence: Mapping[str, Any]) -> None:
-        self.raw = evidence
         self.probes = _mapping(evidence.get("probes"))
         self.stated = _mapping(evidence.get("stated"))
-        self.runs = tuple(run for run in evidence.get("runs") or () if isinstance(run, Mapping))
+        self._runs = evidence.get("runs")
+        self._texts: dict[tuple[str, str], str | None] = {}
+
+    @cached_property
+    def runs(self) -> tuple[Mapping[str, Any], ...]:
+        """The GPU container runs that were tried."""
+        return tuple(run for run in self._runs if isinstance(run, dict)) if isinstance(self._runs, (list, tuple)) else ()
+
+    @cached_property
+    def holds(self) -> frozenset[str]:
+        """The names of all that is there; EVERYTHING is what somebody asks for who looks at all names."""
+        return frozenset([*self.probes, *self.stated, EVERYTHING, *(["runs"] if self.runs else [])])
 
     def looked(self, name: str) -> bool:
         """Whether the probe looked and has an answer, be it that the thing is not there."""
@@ -22,15 +38,12 @@ class Bundle:
 
     def text(self, name: str) -> str | None:
         """What a command printed on stdout or what a file holds; None when it is absent, failed to run or nobody looked."""
-        value = self.probes.get(name)
-        if isinstance(value, str):
-            return value
-        found = self._key(name, "stdout")
-        return _string(self._key(name, "content") if found is None else found)
+        found = self._text(name, "stdout")
+        return self._text(name, "content") if found is None else found
 
     def output(self, name: str) -> str | None:
         """stdout and stderr together, for tools that say the important thing on either."""
-        parts = [part for part in (self.text(name), _string(self._key(name, "stderr"))) if part]
+        parts = [part for part in (self.text(name), self._text(name, "stderr")) if part]
         return "\n".join(parts) if parts or self.text(name) is not None else None
 
     def rc(self, name: str) -> int | None:
@@ -60,17 +73,64 @@ class Bundle:
         value = self.probes.get(name)
         if self.absent(name):
             return {}
-        if not isinstance(value, Mapping) or self.error(name):
+        if not isinstance(value, dict) or self.error(name):
             return None
-        return {path: text for path, text in value.items() if path.startswith("/") and isinstance(text, str)}
+        return {path: text for path, text in value.items() if str(path).startswith("/") and _readable(text)}
 
     def _key(self, name: str, key: str) -> Any:
         value = self.probes.get(name)
-        return value.get(key) if isinstance(value, Mapping) else None
+        return value.get(key) if isinstance(value, dict) else None
+
+    def _text(self, name: str, key: str) -> str | None:
+        """A text that a person could read, looked through once; a plain string is a stdout."""
+        if (name, key) not in self._texts:
+            value = self.probes.get(name)
+            found = value if isinstance(value, str) and key == "stdout" else self._key(name, key)
+            self._texts[name, key] = found if _readable(found) else None
+        return self._texts[name, key]
+
+
+class Unseen(Bundle):
+    """A bundle that holds nothing and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.asked: set[str] = set()
+        self.probes = self.stated = _Asked(self.asked)
+
+    @property
+    def runs(self) -> tuple[Mapping[str, Any], ...]:
+        """None, and somebody asked."""
+        self.asked.add("runs")
+        return ()
+
+
+class _Asked(Mapping[str, Any]):
+    """An empty mapping that notes each key that somebody looks for."""
+
+    def __init__(self, asked: set[str]) -> None:
+        self._asked = asked
+
+    def __getitem__(self, key: str) -> Any:
+        self._asked.add(key)
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._asked.add(EVERYTHING)
+        return iter(())
+
+    def __len__(self) -> int:
+        self._asked.add(EVERYTHING)
+        return 0
+
+
+def _readable(value: Any) -> bool:
+    """Whether it is a text, and not mostly what no tool prints."""
+    return isinstance(value, str) and not (UNREADABLE.search(value) and len(UNREADABLE.findall(value)) * 10 > len(value))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _string(value: Any) -> str | None:

@@ -54,6 +54,23 @@ def library_version(text: str) -> str | None:
     return match.group(1) if match else None
 
 
+# Packages that hold the module (any of dkms, kernel, kmod) or the user space; not the toolkit, nor those with versions of their own.
+_PACKAGE = (
+    r"(?:kmod-|lib|linux-modules-|xorg-x11-drv-)?nvidia(?!-container|-docker|-settings|-prime|-modprobe|-support|-kernel-common)[\w+-]*?"
+    r"|cuda-drivers[\w-]*?|libcuda1"
+)
+_PACKAGES = (
+    rf"^[ih][i]\s+({_PACKAGE})(?::\w+)?\s+(?:\d+:)?(\d{{3}}\.\d+(?:\.\d+)?)",  # dpkg -l
+    rf"^({_PACKAGE})/\S+ (?:\d+:)?(\d{{3}}\.\d+(?:\.\d+)?)\S* .*installed",  # apt list
+    rf"^({_PACKAGE})-(?:\d+:)?(\d{{3}}\.\d+(?:\.\d+)?)-\S+$",  # rpm -qa
+)
+
+
+def driver_packages(text: str) -> dict[str, str]:
+    """`dpkg -l`, `apt list` or `rpm -qa` -> the driver's installed packages with their upstream version."""
+    return dict(pair for pattern in _PACKAGES for pair in re.findall(pattern, text, re.M))
+
+
 def gpus(text: str) -> tuple[Gpu, ...]:
     """The CSV of nvidia-smi's query, columns by their headings."""
     lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]

@@ -9,9 +9,11 @@ the judge answers `unknown` for it before it runs only if a layer that it needs 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from functools import cached_property
+from typing import Any, Callable, NamedTuple
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, NOT_APPLICABLE, PASS, UNKNOWN
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, NOT_APPLICABLE, PASS, UNKNOWN, Finding
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Unseen
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 
@@ -30,6 +32,17 @@ class Outcome:
     decided_by: str = ""
 
 
+class Silence(NamedTuple):
+    """What a rule asks of a bundle that holds nothing, and what it says then: it says the same of every bundle that holds none of what it asked for."""
+
+    asked: frozenset[str]
+    finding: Finding
+
+
+# How the finding begins when a rule could not cope with the evidence: a fault of the rule, shown as such, and never a pass.
+STUMBLED = "the rule itself failed on this evidence"
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule with the words of its page. `probes`: the evidence that decides; `needs`: layers beyond those that its own layer needs."""
@@ -46,6 +59,41 @@ class Rule:
     fix: str
     verify: str
     source: str
+
+    @cached_property
+    def silence(self) -> Silence:
+        """Worked out by asking; rules are pure, so one that meets none of what it asked for goes the same way again."""
+        unseen = Unseen()
+        finding = self.finding(Facts(unseen), Wanted(None))
+        return Silence(frozenset(unseen.asked), finding)
+
+    def finding(self, facts: Facts, wanted: Wanted) -> Finding:
+        """What the rule says; a failure's missing words are the rule's own."""
+        outcome = self._outcome(facts, wanted)
+        broken = outcome.verdict == FAIL
+        return Finding(
+            rule=self.id,
+            layer=self.layer,
+            verdict=outcome.verdict,
+            severity=self.severity,
+            expected=outcome.expected,
+            observed=outcome.observed,
+            evidence=tuple(name for name in self.probes if name in facts.bundle.probes) + outcome.evidence,
+            cause=outcome.cause or (self.cause if broken else ""),
+            remedy=outcome.remedy or (self.fix if broken else ""),
+            confidence=outcome.confidence,
+            decided_by=outcome.decided_by,
+        )
+
+    def blocked(self, blocker: str) -> Finding:
+        """The finding of a rule that cannot be judged while a layer is broken."""
+        return Finding(self.id, self.layer, UNKNOWN, self.severity, observed=f"blocked by {blocker}")
+
+    def _outcome(self, facts: Facts, wanted: Wanted) -> Outcome:
+        try:
+            return self.judge(facts, wanted)
+        except Exception as error:
+            return unknown(f"{STUMBLED} ({type(error).__name__}: {error}); please report it with the evidence")
 
 
 RULES: dict[str, Rule] = {}

@@ -85,9 +85,19 @@ class LedgerAction(ActionBase):  # type: ignore[misc]
             head = {"schema": f"goldnode.{subject}/v1", "pool": params["pool"]}
             said = {name: result[name] for name in ("outcome", "message") if name in result}
             body = {name: value for name, value in result.items() if name not in NOT_REPORTED}
-            write_text(Path(params["report_dir"]) / "result.json", json.dumps({**head, **said, subject: body}, indent=2) + "\n")
+            self._write(Path(params["report_dir"]) / "result.json", json.dumps({**head, **said, subject: body}, indent=2) + "\n")
         if "screen" in result:
             self._display.display("\n" + "\n".join(result["screen"]) + "\n")
+
+    @staticmethod
+    def _write(path: Path, text: str) -> None:
+        try:
+            write_text(path, text)
+        except OSError as error:
+            raise AnsibleActionFail(
+                f"{path} could not be written: {error.strerror}; what was decided stands in the ledger all the same. Make room or give another "
+                "goldnode_report_dir, and run the playbook again"
+            ) from error
 
     def _environment(self, params: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
         name = self._setting(params, variables, "environment")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import translate
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES as OWNED
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS as OWNED
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import layer_of as family_layer
 
 KERNEL, DRIVER, TOOLKIT, ENGINE = "kernel", "driver", "container_toolkit", "engine"

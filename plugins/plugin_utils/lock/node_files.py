@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import Key, Repository, check_key
@@ -68,7 +68,7 @@ def preferences(repositories: Iterable[Repository], distribution: str) -> str:
 
 def unattended() -> str:
     """unattended-upgrades(8) matches its blacklist as Python regular expressions at the start of the name."""
-    globs = sorted(glob for family in FAMILIES.values() for glob in family)
+    globs = sorted(glob for family in PACKAGE_GLOBS.values() for glob in family)
     lines = [f'  "{_expression(glob)}";' for glob in globs]
     return "\n".join([f"// {_WRITTEN}", "Unattended-Upgrade::Package-Blacklist {", *lines, "};", ""])
 

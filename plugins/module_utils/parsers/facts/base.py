@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any, Callable, Generic, Mapping, NamedTuple, TypeVar, overload
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
@@ -26,6 +27,16 @@ SPOKEN = (
     "kubelet_log",
     "app_log",
 )
+
+
+# What a parser may raise on a text that is not its tool's.
+NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+
+
+@lru_cache(maxsize=None)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled once: re's own cache is smaller than the number of all rules' patterns."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 class Message(NamedTuple):
@@ -57,16 +68,20 @@ class fact(Generic[T]):  # noqa: N801 - used like `property`
     def _parsed(self, facts: Base) -> T | None:
         try:
             return self.parse(facts)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        except NOT_UNDERSTOOD:
             return None
 
 
 class Base:
-    """The facts of one bundle. `bundle` gives the raw text where a rule quotes it; `runs` are the GPU container runs, as evidence has them."""
+    """The facts of one bundle, which gives the raw text where a rule quotes it."""
 
-    def __init__(self, evidence: Mapping[str, Any]) -> None:
-        self.bundle = Bundle(evidence)
-        self.runs = self.bundle.runs
+    def __init__(self, evidence: Mapping[str, Any] | Bundle) -> None:
+        self.bundle = evidence if isinstance(evidence, Bundle) else Bundle(evidence)
+
+    @property
+    def runs(self) -> tuple[Mapping[str, Any], ...]:
+        """The GPU container runs, as the evidence has them."""
+        return self.bundle.runs
 
     @fact
     def messages(self) -> tuple[Message, ...]:
@@ -80,7 +95,7 @@ class Base:
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
         for message in self.messages or ():
-            if sources(message.source) and (match := re.search(pattern, message.text, re.IGNORECASE)):
+            if sources(message.source) and (match := _compiled(pattern).search(message.text)):
                 return message, match
         return None
 

@@ -4,8 +4,16 @@
 
 from __future__ import annotations
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
+import re
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge import driver_branches
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, nvidia_smi, nvrm, xid
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
+
+# Probes that hold lines of the kernel log, and services' lines between them.
+LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
+# Sources of messages that speak from inside a container or a pod; everything else speaks of the host.
+INSIDE = ("run ", "pod_", "app_log")
 
 
 class HardwareFacts(Base):
@@ -26,3 +34,58 @@ class HardwareFacts(Base):
     def kernel_log(self) -> tuple[str, ...]:
         """The lines of the kernel's log."""
         return tuple(self.need("dmesg").splitlines())
+
+    @fact
+    def system_log(self) -> str:
+        """The kernel log and what services wrote, as far as it was collected."""
+        return "\n".join(self.known([text for name in LOGS if (text := self.bundle.output(name))] or None))
+
+    @fact
+    def nvrm(self) -> str:
+        """The sentences of the NVIDIA module and its services, without prefixes and line breaks."""
+        return nvrm.sentences(self.known(self.system_log))
+
+    @fact
+    def xids(self) -> tuple[xid.Event, ...]:
+        """Each Xid that the logs and the monitors name."""
+        heard = [self.system_log, *(message.text for message in self.messages or ())]
+        return xid.xids("\n".join(self.known([text for text in heard if text] or None)))
+
+    @fact
+    def sxids(self) -> tuple[xid.Event, ...]:
+        """Each error of an NVSwitch."""
+        return xid.sxids(self.known(self.system_log))
+
+    @fact
+    def smi_rows(self) -> tuple[nvidia_smi.Row, ...]:
+        """The GPUs of nvidia-smi's table."""
+        return nvidia_smi.table(self.need("nvidia_smi"))
+
+    @fact
+    def smi_logs(self) -> tuple[nvidia_smi.GpuLog, ...]:
+        """The GPUs of nvidia-smi's log, from its text or its XML."""
+        texts = [text for name in ("nvidia_smi_q", "nvidia_smi_xml") if (text := self.bundle.text(name))]
+        return tuple(self.known([log for text in texts for log in nvidia_smi.log(text)] or None))
+
+    @fact
+    def smi_query(self) -> tuple[dict[str, str], ...]:
+        """The rows of nvidia-smi's query, whatever was asked for."""
+        return nvidia_smi.csv(self.need("nvidia_smi_query"))
+
+    @fact
+    def architectures(self) -> dict[str, driver_branches.Architecture]:
+        """Each GPU that is known, by PCI address or name -> its generation."""
+        found = {gpu.address: driver_branches.of_device(gpu.identifier) or driver_branches.of_name(gpu.name) for gpu in self.pci_gpus or ()}
+        if not found:
+            found = {name: driver_branches.of_name(name) for name in [*(row.name for row in self.smi_rows or ()), self.stated("gpu")]}
+        return self.known({name: one for name, one in found.items() if one} or None)
+
+    def stated(self, name: str) -> str:
+        """Words that somebody stated; empty where nobody did."""
+        return str(self.bundle.stated.get(name) or "")
+
+    def told(self, pattern: str) -> re.Match[str] | None:
+        """Where the module's sentences or the host's tools say something; case does not matter."""
+        found = re.search(pattern, self.nvrm or "", re.IGNORECASE)
+        said = None if found else self.said(pattern, lambda source: not source.startswith(INSIDE))
+        return found or (said[1] if said else None)

@@ -144,3 +144,16 @@ def test_a_limit_and_a_pool_that_is_not_there_are_refused(site):
     assert code != 0
     assert "pool is nowhere; expected a group of the inventory" in " ".join(output.split())
     assert not site.state.exists()
+
+
+def test_a_report_that_cannot_be_written_gets_one_sentence_and_the_ledger_keeps_the_release(site):
+    site.image(site.lab().lock()["digest"])
+    play = site.home / "register.yml"
+    task = {"state": "registered", "pool": "lab_a10", "policy": POLICY, "report_dir": "/dev/null/report"}
+    task["lock_file"] = str(site.inventory / "locks/lab_a10.lock.yml")
+    play.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [{"goldnode.gpu.release": task}]}]))
+    code, _, output = site.play(str(play))
+    assert code != 0
+    assert "/dev/null/report/result.json could not be written: Not a directory" in " ".join(output.split())
+    assert "Traceback" not in output
+    assert site.play("goldnode.gpu.explain_promotion", pool="lab_a10")[1]["promotion"]["release"].startswith("sha256:")

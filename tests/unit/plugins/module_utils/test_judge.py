@@ -2,23 +2,26 @@
 
 import copy
 import json
+import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import yaml
 from ansible_collections.goldnode.gpu.plugins.module_utils import judge as judging
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import ALL, judge
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, LAYERS, NOT_APPLICABLE, PASS, UNKNOWN
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, Rule
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import STUMBLED, Outcome, Rule
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 VERDICTS = st.sampled_from([PASS, FAIL, UNKNOWN, NOT_APPLICABLE])
-from pathlib import Path
-
 EVIDENCE = Path(__file__).parents[3] / "fixtures/evidence"
+CASES = sorted((Path(__file__).parents[3] / "cases").glob("*.evidence.yml"))
 GOOD = {kind: yaml.load((EVIDENCE / f"good_a10.{kind}.yml").read_text(), yaml.CSafeLoader) for kind in ("evidence", "lock")}
 BARE = {"schema": "goldnode.evidence/v1", "probes": {}}
 
@@ -229,3 +232,74 @@ def test_a_bundle_from_a_lab_node_on_its_release_passes_in_every_layer():
     result = judge(captured, yaml.load((EVIDENCE / "lab_canary.lock.yml").read_text(), yaml.CSafeLoader))
     assert {layer: judged.verdict for layer, judged in result.layers.items()} == {**dict.fromkeys(ALL, PASS), "orchestrator": NOT_APPLICABLE}
     assert (result.verdict, result.first_broken_layer, result.rung) == (PASS, None, "simulated")
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name[:3])
+def test_a_rule_that_is_not_run_would_have_said_the_same(path):
+    evidence = yaml.load(path.read_text(), yaml.CSafeLoader)
+    facts, wanted = Facts(evidence), Wanted(None)
+    passed_over = [rule for rule in RULES.values() if rule.silence.asked.isdisjoint(facts.bundle.holds)]
+    assert passed_over
+    assert [rule.id for rule in passed_over if rule.finding(facts, wanted) != rule.silence.finding] == []
+
+
+def test_what_looks_at_all_names_or_at_the_runs_is_always_run():
+    def lists_names(facts, _wanted):
+        return Outcome(PASS if list(facts.bundle.probes) else UNKNOWN)
+
+    def counts_runs(facts, _wanted):
+        return Outcome(PASS if facts.runs else UNKNOWN)
+
+    for rule in (one_rule(lists_names), one_rule(counts_runs)):
+        assert not rule.silence.asked.isdisjoint(Facts({"probes": {"odd": "x"}, "runs": [{}]}).bundle.holds)
+        assert rule.silence.finding.verdict == UNKNOWN
+
+
+def one_rule(function):
+    return Rule("driver.one", "driver", function, (), (), "error", "", "", "its cause", "its fix", "", "")
+
+
+def test_a_rule_that_fails_itself_is_unknown_and_says_so(monkeypatch):
+    monkeypatch.setattr(judging, "RULES", {"driver.one": one_rule(lambda facts, wanted: 1 / 0)})
+    result = judge({**BARE, "probes": {"dmesg": "x"}})
+    assert result.verdict == UNKNOWN
+    assert result.findings[0].observed.startswith(f"{STUMBLED} (ZeroDivisionError")
+
+
+def test_the_surest_failure_of_the_first_broken_layer_is_blamed(monkeypatch):
+    said = [Outcome(FAIL, cause="maybe", confidence="medium"), Outcome(UNKNOWN), Outcome(FAIL, cause="sure"), Outcome(FAIL, cause="also sure")]
+    rules = {f"driver.r{number}": replace(one_rule(lambda _f, _w, o=outcome: o), id=f"driver.r{number}") for number, outcome in enumerate(said)}
+    monkeypatch.setattr(judging, "RULES", rules)
+    assert judge(BARE).blamed.cause == "sure"
+    assert judge({**BARE, "probes": {}}, layers=("engine",)).blamed is None
+
+
+def test_judging_again_compiles_no_pattern(monkeypatch):
+    """re keeps 512 patterns; with more than that in turn each would be compiled for every bundle."""
+    cases = [yaml.load(path.read_text(), yaml.CSafeLoader) for path in CASES]
+    for evidence in cases:
+        judge(evidence)
+    compiled = []
+    compiler = re._compiler.compile
+    monkeypatch.setattr(re._compiler, "compile", lambda pattern, flags: compiled.append(pattern) or compiler(pattern, flags))
+    for evidence in cases:
+        judge(evidence)
+    assert compiled == []
+
+
+def test_each_text_is_looked_through_once():
+    bundle = Bundle({"probes": {"dmesg": {"content": "x"}}})
+    assert bundle.text("dmesg") is bundle.text("dmesg")
+    assert list(bundle._texts) == [("dmesg", "stdout"), ("dmesg", "content")]
+
+
+@pytest.mark.parametrize("value", ["\x00\x01\x02\x00", "\ufffd" * 9, b"x", 5, ["x"], {"stdout": "\x00" * 9}, {"stdout": 5}, {"content": {}}])
+def test_what_nobody_could_read_is_no_text(value):
+    assert Bundle({"probes": {"dmesg": value}}).text("dmesg") is None
+
+
+@pytest.mark.parametrize("odd", [None, 5, "text", ["x"], [[]], {"a": 1}])
+@pytest.mark.parametrize("key", ["probes", "stated", "runs", "roots", "rung", "nonce", "probe_version"])
+def test_a_bundle_of_another_shape_never_stumbles(key, odd, evidence, lock):
+    evidence[key] = odd
+    assert judge(evidence, lock).verdict in (FAIL, UNKNOWN, PASS)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 
 def finding(rule, verdict, **words):
-    empty = dict.fromkeys(("expected", "observed", "cause", "remedy"), "")
-    return {"rule": rule, "layer": rule.split(".")[0], "verdict": verdict, "evidence": [], **empty, **words}
+    empty = dict.fromkeys(("expected", "observed", "cause", "remedy", "decided_by"), "")
+    return {"rule": rule, "layer": rule.split(".")[0], "verdict": verdict, "evidence": [], "page": f"docs/rules/{rule}.md", **empty, **words}
 
 
 def answer(verdict="pass", first=None, findings=(), blocked=()):
@@ -52,6 +52,10 @@ UNREACHABLE = {"unreachable": True, "msg": "Task failed: ssh: connect to host n3
 def result_of(**answers):
     nodes = {name: node_result(registered) for name, registered in answers.items()}
     return validation("lab_a10", nodes, "2026-11-30T21:04:10Z", "2026-11-30T21:04:20Z")
+
+
+def suites_of(result):
+    return ET.fromstring(junit("validate_nodes lab_a10", result["nodes"], result["started_at"]))
 
 
 def test_a_page_shows_the_table_then_what_is_broken_then_where_to_read_on(tmp_path):
@@ -109,7 +113,7 @@ def test_unreachable_nodes_alone_still_leave_a_result(tmp_path):
 
 def test_junit_counts_failures_errors_and_what_does_not_apply():
     mixed = answer("fail", "driver", [finding(f"driver.r{n}", verdict) for n, verdict in enumerate(["pass", "fail", "unknown", "not_applicable"])])
-    suites = {suite.get("name"): suite for suite in ET.fromstring(junit(result_of(n1=mixed, n2=UNREACHABLE)))}
+    suites = {suite.get("name"): suite for suite in suites_of(result_of(n1=mixed, n2=UNREACHABLE))}
     assert [suites["n1"].get(key) for key in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "1"]
     assert [suites["n2"].get(key) for key in ("tests", "failures", "errors")] == ["1", "0", "1"]
 
@@ -117,4 +121,19 @@ def test_junit_counts_failures_errors_and_what_does_not_apply():
 @given(text=st.text())
 def test_junit_stays_xml_whatever_a_node_says(text):
     said = answer("fail", "driver", [finding("driver.x", "fail", cause=text, observed=text)])
-    assert ET.fromstring(junit(result_of(n1=said))).find(".//failure") is not None
+    assert suites_of(result_of(n1=said)).find(".//failure") is not None
+
+
+@given(text=st.text())
+def test_a_page_has_a_line_for_each_line_whatever_a_node_says(text):
+    said = answer("fail", "driver", [finding("driver.x", "fail", cause=text, observed=text)])
+    lines = page(result_of(n1=said), "somewhere")
+    assert len(lines) == 13
+    assert not [line for line in lines if len(line.splitlines()) > 1 or "\x1b" in line]
+
+
+def test_what_would_decide_between_two_causes_is_shown(tmp_path):
+    undecided = finding("driver.x", "unknown", cause="A or B.", decided_by="dmesg")
+    assert "  driver.x: A or B. What would decide: dmesg" in page(result_of(n1=answer("unknown", findings=[undecided])), tmp_path)
+    likely = finding("driver.x", "fail", cause="A or B.", decided_by="dmesg")
+    assert "  decides   dmesg" in page(result_of(n1=answer("fail", "driver", [likely])), tmp_path)

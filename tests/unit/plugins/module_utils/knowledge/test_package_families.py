@@ -1,7 +1,7 @@
 from fnmatch import fnmatchcase
 
 import pytest
-from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import FAMILIES, layer_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS, layer_of
 
 OWNERS = {
     "linux-image-6.12.117+deb13-amd64": "kernel",
@@ -44,4 +44,4 @@ def test_a_name_belongs_to_its_layer(name, layer):
 @pytest.mark.parametrize("name", OWNERS)
 def test_no_name_belongs_to_two_layers(name):
     """Else the order of apt's preference files would decide which pin holds."""
-    assert sum(any(fnmatchcase(name, glob) for glob in globs) for globs in FAMILIES.values()) <= 1
+    assert sum(any(fnmatchcase(name, glob) for glob in globs) for globs in PACKAGE_GLOBS.values()) <= 1

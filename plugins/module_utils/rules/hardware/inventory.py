@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge import gpus
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import HARDWARE
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -55,23 +53,3 @@ def gpu_model(facts: Facts, wanted: Wanted) -> Outcome:
     if all(found[pin["model"]] == pin["count"] for pin in wanted.pin("gpus")):
         return passed(seen)
     return failed(", ".join(f"{pin['count']} x {pin['model']}" for pin in wanted.pin("gpus")), seen)
-
-
-@rule(
-    "hardware.gpu_fell_off_the_bus",
-    layer=HARDWARE,
-    probes=("dmesg",),
-    symptom="nvidia-smi says 'Unable to determine the device handle' or 'GPU is lost'; the kernel log has Xid 79.",
-    cause="The GPU has fallen off the bus: the driver cannot reach it over PCIe any more (power, heat, seating, or a broken GPU).",
-    fix="Drain the node, power-cycle it; when it comes again, have the GPU, its power cable and riser checked.",
-    verify="After the power cycle the kernel log since boot holds no 'fallen off the bus'.",
-    source="NVIDIA Xid catalogue, Xid 79 (docs.nvidia.com/deploy/xid-errors)",
-)
-def gpu_fell_off_the_bus(facts: Facts, wanted: Wanted) -> Outcome:
-    """No GPU has fallen off the bus since boot"""
-    if facts.kernel_log is None:
-        return unknown()
-    lines = tuple(line for line in facts.kernel_log if re.search(r"fallen off the bus|Xid \(PCI:[^)]*\): 79,", line))
-    if lines:
-        return failed("no GPU fallen off the bus", lines[0].strip(), evidence=lines[:3])
-    return passed() if facts.bundle.complete("dmesg") else not_applicable("the kernel log no longer reaches back to boot, and what is left of it shows none")

@@ -1,0 +1,153 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""Driver: whether it is installed, and whether its module is in the kernel."""
+
+from __future__ import annotations
+
+import re
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import DRIVER
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
+
+# What the kernel says when it refuses a module: kernel/module/main.c and version.c, certs, SELinux.
+REFUSALS = re.compile(
+    r"nvidia.*(?:disagrees about version of symbol|version magic|Unknown symbol|[Ii]nvalid module format|Key was rejected)"
+    r"|NVRM: (?:No NVIDIA GPU found|The NVIDIA probe routine was not called|GPU .* is already bound|API mismatch)"
+    r"|Loading of (?:unsigned )?module is (?:rejected|restricted).*nvidia"
+)
+BAD_OPTION = r"nvidia\w*: [`'\"]?(?P<value>[^`'\"\n]*)['\"]? invalid for parameter [`'\"]?(?P<name>\w+)|could not insert '?nvidia'?: Invalid argument"
+UNREACHABLE = r"couldn't communicate with the NVIDIA driver|nvml error: driver not loaded|Failed to initialize NVML: Driver Not Loaded|ERROR_DRIVER_NOT_LOADED"
+NO_SMI = r"nvidia-smi: (?:command )?not found|command not found: nvidia-smi|Command 'nvidia-smi' not found"
+NO_NVML = r"couldn't find libnvidia-ml\.so|Failed to initialize NVML: (?:could not load NVML library|Shared Library Not Found)|NVML Shared Library Not Found"
+BLOCKED_IN_WSL = r"GPU access blocked by the operating system|WSL environment detected but no adapters were found|libdxcore\.so[^\n]*(?:cannot open|not found)"
+
+
+@rule(
+    "driver.windows_driver_serves_wsl",
+    layer=DRIVER,
+    probes=("nvidia_smi",),
+    symptom="In WSL 2 nvidia-smi says 'GPU access blocked by the operating system', or containers 'WSL environment detected but no adapters were found'.",
+    cause="WSL does not get the GPU from the Windows driver.",
+    fix="In Windows install a current NVIDIA driver, wsl --update, make the distribution version 2, and restart it (wsl --shutdown); inside WSL install "
+    "no Linux "
+    "display driver (remove nvidia-driver-*, libnvidia-*): only the libraries in /usr/lib/wsl/lib count.",
+    verify="ls /dev/dxg; /usr/lib/wsl/lib/nvidia-smi prints its table.",
+    source="NVIDIA CUDA on WSL user guide",
+)
+def windows_driver_serves_wsl(facts: Facts, wanted: Wanted) -> Outcome:
+    """In WSL 2 the Windows driver gives the GPU"""
+    said = facts.said(BLOCKED_IN_WSL)
+    if said:
+        cause = (
+            f"WSL 2 does not get the GPU ({said[1].group(0)}): the Windows host driver is missing or too old for WSL (no /dev/dxg, libdxcore), the "
+            f"distribution runs "
+            "as WSL 1, or a Linux display driver was installed inside WSL over the libraries of /usr/lib/wsl."
+        )
+        return failed("the Windows driver's GPU", said[1].group(0), cause=cause, decided_by="ls -l /dev/dxg /usr/lib/wsl/lib; wsl -l -v; nvidia-smi in Windows")
+    return passed("WSL 2") if facts.wsl and facts.smi_works else not_applicable("not WSL 2, or nothing is wrong")
+
+
+@rule(
+    "driver.is_installed",
+    layer=DRIVER,
+    probes=("nvidia_smi", "proc_driver_nvidia_version"),
+    symptom="nvidia-smi: command not found, or 'couldn't find libnvidia-ml.so'; containers: 'load library failed: libnvidia-ml.so.1'.",
+    cause="No NVIDIA driver is installed on the host: containers take it from there.",
+    fix="Install the driver at the version that the pool pins (the CUDA toolkit and the container toolkit bring none), reboot, and hold it.",
+    verify="nvidia-smi prints its table on the host.",
+    source="NVIDIA container toolkit installation guide, prerequisites",
+)
+def is_installed(facts: Facts, wanted: Wanted) -> Outcome:
+    """The driver's user space is installed on the host"""
+    if facts.tegra or facts.wsl:
+        return not_applicable("Jetson or WSL 2: the driver comes with the system")
+    missing = facts.bundle.absent("nvidia_smi") or facts.told(NO_SMI)
+    library = facts.told(NO_NVML)
+    if not (missing or library):
+        return passed() if facts.bundle.looked("nvidia_smi") else unknown()
+    if library and not missing:
+        cause = f"The driver's user space is incomplete on the host: its library libnvidia-ml.so is missing ({library.group(0)})."
+        return failed("libnvidia-ml.so", library.group(0), cause=cause)
+    if facts.module_loaded:
+        return failed(
+            "nvidia-smi", "absent", cause="The module is loaded, but the driver's user space (nvidia-smi, libnvidia-ml, libcuda) is not installed on the host."
+        )
+    return failed(
+        "the NVIDIA driver",
+        "no nvidia-smi",
+        cause="No NVIDIA driver is installed on the host (nvidia-smi is absent): containers take the driver from the host.",
+    )
+
+
+@rule(
+    "driver.module_options",
+    layer=DRIVER,
+    probes=("dmesg", "modprobe_d"),
+    symptom="modprobe nvidia: 'Invalid argument'; nvidia-smi: 'couldn't communicate with the NVIDIA driver' after a change in /etc/modprobe.d.",
+    cause="An option of the nvidia module in /etc/modprobe.d has a value that the module refuses.",
+    fix="Correct or remove the option in /etc/modprobe.d (modinfo -p nvidia lists them), renew the initramfs (update-initramfs -u, dracut -f), and load "
+    "the module again.",
+    verify="modprobe nvidia succeeds; cat /proc/driver/nvidia/params shows the value.",
+    source="Linux kernel/params.c; NVIDIA driver README, module parameters",
+)
+def module_options(facts: Facts, wanted: Wanted) -> Outcome:
+    """The kernel accepts the module's options"""
+    match = facts.told(BAD_OPTION)
+    if match:
+        option = f"{match.group('name')}={match.group('value')}" if match.group("name") else "an option in /etc/modprobe.d"
+        return failed(
+            "options that the module accepts", match.group(0), cause=f"The nvidia module refuses its option {option} ({match.group(0)}), and does not load."
+        )
+    return passed() if facts.kernel_log is not None else unknown()
+
+
+@rule(
+    "driver.module_does_not_load",
+    layer=DRIVER,
+    probes=("proc_driver_nvidia_version", "lsmod", "dmesg"),
+    symptom="nvidia-smi: 'couldn't communicate with the NVIDIA driver', though a module was built for the running kernel; /dev/nvidia* are missing.",
+    cause="The nvidia module is not in the kernel.",
+    fix="Keep the stable release on this node: ansible-playbook goldnode.gpu.provision_pool -e pool=<pool> -e nodes=<node>",
+    verify="cat /proc/driver/nvidia/version",
+    source="Linux kernel/module/version.c ('disagrees about version of symbol')",
+)
+def module_loads(facts: Facts, wanted: Wanted) -> Outcome:
+    """The nvidia module is loaded"""
+    if facts.tegra or facts.wsl:
+        return not_applicable("Jetson or WSL 2: the driver has no nvidia module of this kind")
+    if facts.module_loaded:
+        return passed(f"nvidia {facts.loaded_module_version or ''}".strip())
+    expected = f"module nvidia loaded at {upstream(wanted.pin('nvidia_driver', 'version'))}" if wanted.pin("nvidia_driver") else "module nvidia loaded"
+    if facts.module_loaded is None:
+        return _unreachable(facts, expected)
+    refusals = tuple(line.strip() for line in facts.kernel_log or () if REFUSALS.search(line))
+    if not refusals:
+        return failed(expected, "no nvidia module, and the kernel log does not say why", confidence="medium")
+    message = re.sub(r"^\[[ \d.]+\] *", "", refusals[0])
+    built = (facts.module_on_disk or {}).get("version", "").strip()
+    cause = f"nvidia {built or 'module'} was built for {facts.kernel_release or 'this kernel'} but refuses to load on it ({message.split('nvidia: ')[-1]})."
+    return failed(expected, f"no nvidia module; kernel log: {message}", cause=cause, evidence=refusals[:3])
+
+
+def _unreachable(facts: Facts, expected: str) -> Outcome:
+    """Nobody looked for the module, but tools that need it do not reach it."""
+    match = facts.told(UNREACHABLE)
+    if not match:
+        return unknown()
+    kernel = facts.kernel_release or facts.bundle.text("uname_r") or "6.18.44-fc-v657"
+    cause = (
+        f"The nvidia kernel module is not loaded on the host ({match.group(0)}): either none is built for the running kernel {kernel.strip()} (a kernel "
+        f"update without "
+        "DKMS rebuild or headers), or the kernel refuses it (Secure Boot, nouveau holds the GPU)."
+    )
+    remedy = (
+        "Run modprobe nvidia and read its error and dmesg; install the headers of the running kernel and build the module (dkms autoinstall), or boot "
+        "the kernel that "
+        "it is built for; sign it or enrol the key where Secure Boot is on; block nouveau; then hold kernel and driver."
+    )
+    return failed(
+        expected, match.group(0), cause=cause, remedy=remedy, confidence="medium", decided_by="modinfo nvidia; dkms status; dmesg | grep -iE 'nvidia|nvrm'"
+    )
