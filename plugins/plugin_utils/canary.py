@@ -36,7 +36,7 @@ def canary_image(stack: Mapping[str, Any]) -> str:
 
 def container_name(slot: str, path: str) -> str:
     """The container's name, by slot and path, of the characters that Docker allows."""
-    return f"goldnode-canary-{re.sub('[^A-Za-z0-9_.-]+', '-', slot)}-{path}"
+    return re.sub("[^A-Za-z0-9_.-]+", "-", f"goldnode-canary-{slot}-{path}")
 
 
 def declared_run(image: str, nonce: str, slot: str, path: str, limit_s: int, pids: int, memory: str) -> dict[str, Any]:

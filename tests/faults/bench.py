@@ -25,17 +25,17 @@ import yaml
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import Judgement, judge
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, PASS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.canary import declared_runs
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME, lab_id
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.payload import payload
 
-from tests.end_to_end.loop import Loop, StepError, require_root, run
+from tests.end_to_end.loop import CLONE, Loop, StepError, require_root, run
 
 from .catalogue import Fault, faults
 from .page import page
 
-LAB = "faults"
 POOLS = ("lab_a10", "lab_a100", "lab_h100x8", "lab_p4")
 KERNELS = ["6.12.107+deb13-amd64", "6.12.117+deb13-amd64"]
+BY_PLAYBOOKS = "capabilities_without_compute"  # has a container run of its own, so that all inputs are used
 LIMIT_S = 180
 
 
@@ -101,6 +101,19 @@ class Bench:
         log = self.loop.report / f"create-{nodes[0]}.log"
         if run([*argv, "-e", json.dumps({"nodes": list(nodes), "image_digest": self.image()})], log):
             raise StepError(f"{', '.join(nodes)} could not be created. Read {log}.")
+
+    def by_playbooks(self, fault: Fault) -> None:
+        """One fault the way that a person takes: inject_fault, validate_nodes, and back."""
+        node, *_ = self.nodes(fault.pool)
+        inventory = self.loop.inventory.parent
+        inputs = {"pool": fault.pool, "nodes": [node], "lock_file": str(inventory / f"locks/{fault.pool}.lock.yml")}
+        self.loop.play(f"Inject {fault.id}", "inject_fault", fault=fault.id)
+        runs = str(self.loop.state / f"{fault.id}.runs.yml")
+        found = self.loop.play("Validate the node", "validate_nodes", expect="fail", workload_runs=runs, **inputs)["nodes"][node]["first_broken_layer"]
+        if found != fault.layer:
+            raise StepError(f"{fault.id}: validate_nodes should find {fault.layer} and finds {found}")
+        self.loop.play(f"Undo {fault.id}", "inject_fault", fault=fault.id, fault_state="absent")
+        self.loop.play("Validate the node", "validate_nodes", **inputs)
 
     def run(self, chosen: Iterable[Fault]) -> None:
         """All faults, each node at its own pace; those that reboot last."""
@@ -219,36 +232,48 @@ def table(results: Iterable[Result]) -> str:
     return "\n".join("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
-def bench(names: Sequence[str] = (), reuse: bool = False, lab: str = LAB) -> list[Result]:
-    """Run the named faults, or all; the results in the catalogue's order, also in results.json."""
-    os.environ["GOLDNODE_LAB"] = lab
-    catalogue = {fault.id: fault for fault in faults()}
-    report = STATE_HOME / f"{lab}.reports" / time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    report.mkdir(parents=True)
-    bench = Bench(Loop(state=STATE_HOME / lab, report=report))
-    started = time.monotonic()
-    if not reuse:
-        bench.make()
-    bench.run([catalogue[name] for name in names or catalogue])
-    results = sorted(bench.results, key=lambda result: list(catalogue).index(result.fault))
+def reported(results: Sequence[Result], report: Path, seconds: float) -> bool:
+    """Write results.json and print the table; whether every fault was found and undone."""
     (report / "results.json").write_text(json.dumps([as_row(result) for result in results], indent=2) + "\n")
     found = sum(result.verdict == "found" for result in results)
-    print(f"\n{table(results)}\n\n{found} of {len(results)} faults found and undone in {time.monotonic() - started:.0f} s; {report}")
-    return results
+    print(f"\n{table(results)}\n\n{found} of {len(results)} faults found and undone in {seconds:.0f} s; {report}")
+    return found == len(results)
+
+
+def new_bench(lab: str) -> Bench:
+    """A bench on the lab of that id, with a folder for its logs, bundles and results."""
+    os.environ["GOLDNODE_LAB"] = lab
+    report = STATE_HOME / "faults.logs" / lab / time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    report.mkdir(parents=True)
+    return Bench(Loop(state=STATE_HOME / lab, report=report))
+
+
+def options_of() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Make each fault on lab nodes, find it, undo it.")
+    parser.add_argument("faults", nargs="*", help="faults to run, default all")
+    parser.add_argument("--lab", default=f"f{lab_id(CLONE, '')}", help="the lab's id")
+    parser.add_argument("--reuse", action="store_true", help="use the lab that is up, and leave it up")
+    parser.add_argument("--page", type=Path, help="write the page of the faults there")
+    return parser.parse_args()
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Make each fault on lab nodes, find it, undo it.")
-    parser.add_argument("faults", nargs="*", help="faults to run, default all")
-    parser.add_argument("--lab", default=LAB, help="the lab's id")
-    parser.add_argument("--reuse", action="store_true", help="use the lab that is up and leave it up")
-    parser.add_argument("--page", type=Path, help="where to write the page of the faults")
-    options = parser.parse_args()
+    options = options_of()
     require_root()
-    results = bench(options.faults, options.reuse, options.lab)
+    catalogue = {fault.id: fault for fault in faults()}
+    bench, started = new_bench(options.lab), time.monotonic()
+    try:
+        if not options.reuse:
+            bench.make()
+            bench.by_playbooks(catalogue[BY_PLAYBOOKS])
+        bench.run([catalogue[name] for name in options.faults or catalogue])
+    finally:
+        if not options.reuse:
+            bench.loop.play("Remove the lab", "destroy_lab")
+    results = sorted(bench.results, key=lambda result: list(catalogue).index(result.fault))
     if options.page:
-        options.page.write_text(page(faults(), {result.fault: as_row(result) for result in results}))
-    return 0 if all(result.verdict == "found" for result in results) else 1
+        options.page.write_text(page(catalogue.values(), {result.fault: as_row(result) for result in results}))
+    return 0 if reported(results, bench.loop.report, time.monotonic() - started) else 1
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ class DeviceNodeFacts(Base):
 
     @fact
     def device_nodes(self) -> dict[str, linux.DeviceNode]:
-        """NVIDIA's nodes below /dev, by path."""
-        return {} if self.bundle.absent("ls_dev_nvidia") else linux.device_nodes(self.need("ls_dev_nvidia"))
+        """NVIDIA's nodes below /dev, by path; the folders of the capability nodes (nvidia-caps, nvidia-caps-imex-channels) are none."""
+        nodes = {} if self.bundle.absent("ls_dev_nvidia") else linux.device_nodes(self.need("ls_dev_nvidia"))
+        return {path: node for path, node in nodes.items() if not (node.kind == "d" and path.startswith("/dev/nvidia-caps"))}
 
     @fact
     def majors(self) -> dict[str, int]:
