@@ -16,7 +16,6 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 
 # NVML, CUDA's loaders, the container hook, the device plugin and DCGM say it in these ways.
 MISMATCH = r"driver/library version mismatch|LIB_RM_VERSION_MISMATCH|NVML/RM version mismatch|DRIVER_LIBRARY_VERSION_MISMATCH|API mismatch: the "
-# A host whose own nvidia-smi works has no mismatch: a container's library is then one that its image brought along.
 MODULE_PACKAGE = re.compile(r"dkms|kmod|kernel|linux-modules")
 
 
@@ -104,6 +103,8 @@ def one_installation(facts: Facts, wanted: Wanted) -> Outcome:
         return not_applicable("no listing of the driver's libraries")
     if len(versions) == 1:
         return passed(versions[0])
+    if facts.smi_works and not facts.said(MISMATCH):
+        return passed(", ".join(versions), cause="Libraries of another version lie on the host as left-overs; the loader takes the right ones.")
     cause = f"Two drivers are installed at once: libcuda.so or libnvidia-ml.so of {' and '.join(versions)} lie on the host, and the loader may take either."
     return failed("libraries of one version", ", ".join(versions), cause=cause)
 
@@ -111,7 +112,7 @@ def one_installation(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "driver.packages_of_one_version",
     layer=DRIVER,
-    probes=("dpkg_l", "rpm_qa"),
+    probes=("dpkg_l",),
     symptom="After an interrupted or partial upgrade the driver fails at the next boot: 'Driver/library version mismatch'.",
     cause="The packages of the kernel module and those of the user space are of different versions.",
     fix="Finish the upgrade (dpkg --configure -a; apt-get install -f), or install all driver packages at one version; then reboot, and hold them.",

@@ -69,7 +69,8 @@ def vgpu_guest_driver(facts: Facts, wanted: Wanted) -> Outcome:
     package = next((name for name in [facts.stated("driver_installer"), *(facts.driver_packages or ())] if HOST_PACKAGE.search(name)), None)
     modules = "nvidia_vgpu_vfio" if "nvidia_vgpu_vfio" in (facts.modules or ()) else None
     if not (package or modules):
-        return not_applicable("no sign of the vGPU host package")
+        grid = re.search(r"grid", facts.stated("driver_installer"), re.I)
+        return passed("GRID guest driver") if grid else not_applicable("no sign of the vGPU host package")
     if not facts.said(NO_CUDA):
         return not_applicable("the vGPU host package is installed, and nothing asks it for CUDA: a vGPU host")
     cause = (
@@ -101,4 +102,4 @@ def vgpu_versions(facts: Facts, wanted: Wanted) -> Outcome:
     if bare:
         cause = f"The GRID (vGPU) driver runs on a GPU that is no vGPU ({bare.group(0)}): a passthrough or bare-metal GPU needs the data centre driver."
         return not_applicable("the GRID driver runs on a GPU that needs no licence", cause=cause)
-    return not_applicable("nothing speaks of a vGPU host")
+    return passed(seen.group(0)) if (seen := facts.told(r"Guest NVIDIA Driver Information")) else not_applicable("nothing speaks of a vGPU host")

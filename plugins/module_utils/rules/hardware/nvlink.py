@@ -21,7 +21,7 @@ UNCORRECTABLE = r"uncorrectable NVLink error|cudaErrorNvlinkUncorrectable|CUDA_E
 @rule(
     "hardware.nvlink_errors",
     layer=HARDWARE,
-    probes=("dmesg", "nvidia_smi_nvlink"),
+    probes=("dmesg",),
     symptom="NCCL hangs or dies on several GPUs at once; Xid 74 (before Blackwell) or 144 to 150, often with Xid 45 on the other GPUs; links are inactive.",
     cause="An NVLink failed.",
     fix="Drain the node and reboot it (or reset all GPUs of the NVLink domain and restart the fabric manager) to recover; if it comes again on the same GPU or "

@@ -12,6 +12,7 @@ import tomllib
 from ansible_collections.goldnode.gpu.plugins.module_utils import probe
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import LAYERS
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.bundles import WRITTEN
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.payload import payload
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,11 +131,11 @@ def test_left_overs_of_a_killed_turn_go_before_the_first_run(tmp_path):
     assert log.read_text().splitlines() == ["ps -aq --filter label=goldnode.canary", "rm -f c0ffee beef", "run x"]
 
 
-def test_each_layer_collects_what_its_rules_read():
+def test_each_layer_collects_what_its_rules_read_or_people_write_it():
     collected = {layer: {name for name, readers, _how in probe.PROBES if layer in readers.split()} for layer in LAYERS}
-    # People put these into a bundle; the probe does not ask an orchestrator.
-    by_people = {"node_allocatable"}
-    assert {rule.id: missing for rule in RULES.values() if (missing := set(rule.probes) - collected[rule.layer] - by_people)} == {}
+    known = {name for name, _readers, _how in probe.PROBES}
+    missing = {rule.id: {name for name in rule.probes if name not in (collected[rule.layer] if name in known else WRITTEN.split())} for rule in RULES.values()}
+    assert {name: probes for name, probes in missing.items() if probes} == {}
 
 
 def test_no_rule_needs_the_uptime_which_a_lab_node_lacks():

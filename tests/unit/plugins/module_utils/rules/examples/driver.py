@@ -24,7 +24,9 @@ def stated(**values):
 
 
 MISMATCH = form("nvidia_smi", stdout="Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.144\n", rc=18)
-LICENCE = smi_q("    Persistence Mode", "    vGPU Software Licensed Product\n        License Status                    : Licensed (Expiry: 2027-1-1)\n    Persistence Mode")
+LICENCE = smi_q(
+    "    Persistence Mode", "    vGPU Software Licensed Product\n        License Status                    : Licensed (Expiry: 2027-1-1)\n    Persistence Mode"
+)
 WSL = stated(platform="WSL2")
 LIBRARIES = form("ls_driver_libs", stdout="/usr/lib/x86_64-linux-gnu/libcuda.so.550.163.01\n", rc=0)
 MIG_MODE = both(MIG, text("nvidia_smi_query", "Enabled, [N/A]", "Enabled, Enabled"))
@@ -37,6 +39,9 @@ PASSING = {
     "driver.vgpu_licence": LICENCE,
     "driver.windows_driver_serves_wsl": WSL,
     "driver.one_installation": LIBRARIES,
+    "driver.works_where_another_did": stated(jobs_on_driver_550_163_01="fine"),
+    "driver.vgpu_guest_driver": stated(driver_installer="NVIDIA-Linux-x86_64-535.54.03-grid.run"),
+    "driver.vgpu_versions": log("nvidia-vgpu-mgr[9]: notice: vmiop_log: ######## Guest NVIDIA Driver Information: ########"),
 }
 
 FAILING = {
@@ -53,7 +58,9 @@ FAILING = {
     "driver.works_where_another_did": stated(same_jobs_on_driver_535_183_01="fine"),
     "driver.vgpu_licence": both(LICENCE, smi_q("Licensed (Expiry: 2027-1-1)", "Unlicensed (Restricted)")),
     "driver.vgpu_guest_driver": GUEST,
-    "driver.vgpu_versions": log("nvidia-vgpu-mgr[9]: error: vmiop_log: (0x0): Incompatible Guest/Host drivers: Guest VGX version is newer than the maximum version"),
+    "driver.vgpu_versions": log(
+        "nvidia-vgpu-mgr[9]: error: vmiop_log: (0x0): Incompatible Guest/Host drivers: Guest VGX version is newer than the maximum version"
+    ),
     "driver.library_version_mismatch": MISMATCH,
     "driver.one_installation": form("ls_driver_libs", stdout="/usr/lib/libcuda.so.550.163.01\n/usr/lib64/libcuda.so.535.54.03\n", rc=0),
     "driver.packages_of_one_version": text("dpkg_l", "hi  libcuda1 550.163.01", "hi  libcuda1 550.144.03"),

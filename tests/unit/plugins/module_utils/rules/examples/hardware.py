@@ -28,11 +28,13 @@ FAILING = {
     "hardware.hw_slowdown": smi_q("HW Power Brake Slowdown       : Not Active", "HW Power Brake Slowdown       : Active"),
     "hardware.row_remapping_failed": smi_q("Remapping Failure Occurred        : No", "Remapping Failure Occurred        : Yes"),
     "hardware.row_remapping_pending": smi_q("Pending                           : No", "Pending                           : Yes"),
-    "hardware.uncorrectable_memory_error": log("[ 9.0] NVRM: Xid (PCI:0000:17:00): 94, pid='<unknown>', name=<unknown>, Contained: SM (0x1). RST: No, D-RST: No"),
+    "hardware.uncorrectable_memory_error": log(
+        "[ 9.0] NVRM: Xid (PCI:0000:17:00): 94, pid='<unknown>', name=<unknown>, Contained: SM (0x1). RST: No, D-RST: No"
+    ),
     "hardware.nvlink_errors": log("[ 9.0] NVRM: Xid (PCI:0000:17:00): 74, pid=7, name=python3, NVLink: fatal error detected on link 6(0x10000, 0x0)"),
     "hardware.nvswitch_errors": log("[ 9.0] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 46 LTSSM Fault Up"),
     "hardware.gpu_error": log("[ 9.0] NVRM: Xid (PCI:0000:17:00): 62, pid=9, 0000(0000) 00000000 00000000"),
     "hardware.gpu_in_error_state": text("nvidia_smi_query", "0, NVIDIA A10", "0, [Unknown Error]"),
     "hardware.gpu_initialises": log("[ 9.0] NVRM: GPU 0000:ca:00.0: RmInitAdapter failed! (0x24:0x72:1568)"),
-    "hardware.inforom": text("nvidia_smi", "+-----------------------------------------+------------------------+", "WARNING: infoROM is corrupted at gpu 0000:17:00.0\n+--"),
+    "hardware.inforom": text("nvidia_smi", "+----------------------+", "+----------------------+\nWARNING: infoROM is corrupted at gpu 0000:17:00.0"),
 }
