@@ -14,6 +14,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvrm
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import pci_address
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.device_nodes import wrong_majors
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import named, of_kind, quoted, silence, untold
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule
 
@@ -87,7 +88,7 @@ def gpu_in_error_state(facts: Facts, wanted: Wanted) -> Outcome:
             if _asks(action) or reset
             else []
         )
-    match = facts.told(NO_HANDLE)
+    match = None if wrong_majors(facts) else facts.told(NO_HANDLE)  # NVML says the same of a GPU whose device node leads elsewhere
     bad += [f"GPU at {pci_address(match.group('device'))}: {match.group('why').strip()}"] if match else []
     if bad:
         cause = (
