@@ -38,6 +38,6 @@ def faults() -> tuple[Fault, ...]:
     """All faults, in the order of the layers."""
     found = []
     for layer in LAYERS:
-        path = ROLE / f"vars/faults/{layer}.yml"
+        path = ROLE / f"files/faults/{layer}.yml"
         found += [Fault(id=name, **row) for name, row in (yaml.safe_load(path.read_text()) if path.exists() else {}).items()]
     return tuple(found)
