@@ -98,6 +98,14 @@ def choice(majors, seed):
     return majors[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(majors)]
 
 
+def free_majors(node, majors):
+    """Those that the machine's own kernel has not given to a driver: opening a node of such a one would reach that driver."""
+    devices = node.root / "proc/devices"
+    characters = devices.read_text().split("Block devices:")[0] if devices.exists() else ""
+    taken = {int(number) for number in re.findall(r"^ *(\d+) ", characters, re.MULTILINE)}
+    return [major for major in majors if major not in taken]
+
+
 def start_kernel(node, boot_id):
     """What /proc says of a kernel that has just started."""
     path, command_line = default_entry((node.root / "boot/grub/grub.cfg").read_text())
@@ -486,7 +494,7 @@ def log_without_firmware(node, profile, info):
 def start_driver(node, profile, info):
     """Everything that a loaded driver shows; the version file comes last, since it says that the driver is there."""
     boot_id = (node.proc / "sys/kernel/random/boot_id").read_text()
-    uvm_major, caps_major = choice(UVM_MAJORS, boot_id), choice(CAPS_MAJORS, boot_id)
+    uvm_major, caps_major = (choice(free_majors(node, majors), boot_id) for majors in (UVM_MAJORS, CAPS_MAJORS))
     log_load(node, info, uvm_major)
     params = write_params(node)
     write_module_list(node, info)

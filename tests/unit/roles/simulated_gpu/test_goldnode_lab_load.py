@@ -109,6 +109,14 @@ def test_an_absent_gpu_is_not_on_the_bus_and_the_others_keep_their_numbers(lab_n
     assert sorted(name for name in lab_node.device_nodes if re.fullmatch(r"nvidia\d", name)) == [f"nvidia{minor}" for minor in range(8) if minor != 3]
 
 
+def test_a_major_that_the_machine_uses_is_not_given_out_again(lab_node):
+    lab_node.install_module()
+    lab_node.write("proc/devices", "Character devices:\n  1 mem\n" + "".join(f"{major} used\n" for major in range(501, 512)) + "\nBlock devices:\n500 nbd\n")
+    for _boot in range(3):
+        lab_node.boot()
+        assert lab_node.device_nodes["nvidia-uvm"] == (500, 0)
+
+
 def test_nouveau_may_be_blocked_on_the_command_line(lab_node):
     lab_node.install_module()
     (lab_node.root / "usr/lib/modprobe.d/nouveau.conf").unlink()
