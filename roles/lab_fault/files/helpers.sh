@@ -112,6 +112,10 @@ answer() { change "s|^$1:.*|$1: $2|" "$driver/gpus/$(gpu)/goldnode"; }
 
 canary() { docker images -q '*/goldnode/cuda-canary' | head -n 1; }
 
+# serve OPTION…: a container that runs until end_service.
+serve() { docker run -d --name fault-service "$@" --entrypoint python3 "$(canary)" -c 'import signal; signal.pause()' >/dev/null; }
+end_service() { docker rm -f fault-service >/dev/null; }
+
 # derive NAME SOURCE TARGET: a container image from the canary's with one more file or folder; SOURCE - is stdin.
 derive() {
     docker create --name fault-image "$(canary)" >/dev/null
