@@ -45,6 +45,15 @@ options:
     description: Greatest amount of memory, as Docker writes it. An engine without memory control groups warns and goes on.
     type: str
     default: 4g
+  workloads:
+    description:
+      - Further runs of somebody's own, after those of the canary. Each has C(path), a name; C(request), the way in which it asks for a GPU; and C(argv),
+        its command line, in which C({name}), C({image}) and C({nonce}) stand for those of this turn.
+      - C(image) is the canary's unless it is given; C(devices) and C(payload) are taken over.
+    type: list
+    elements: dict
+    default: []
+    version_added: "0.2.0"
 """
 
 EXAMPLES = r"""

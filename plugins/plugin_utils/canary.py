@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ def canary_image(stack: Mapping[str, Any]) -> str:
 
 def container_name(slot: str, path: str) -> str:
     """The container's name, by slot and path, of the characters that Docker allows."""
-    return f"goldnode-canary-{re.sub('[^A-Za-z0-9_.-]+', '-', slot)}-{path}"
+    return re.sub("[^A-Za-z0-9_.-]+", "-", f"goldnode-canary-{slot}-{path}")
 
 
 def declared_run(image: str, nonce: str, slot: str, path: str, limit_s: int, pids: int, memory: str) -> dict[str, Any]:
@@ -60,6 +61,17 @@ def declared_run(image: str, nonce: str, slot: str, path: str, limit_s: int, pid
     }
 
 
+def workload_run(workload: Mapping[str, Any], canary: str, nonce: str, slot: str, limit_s: int) -> dict[str, Any]:
+    """A run that somebody describes: `path`, `request` and `argv`, a command line in which {name}, {image} and {nonce} stand for this turn's."""
+    missing = [key for key in ("path", "request", "argv") if not workload.get(key)]
+    if missing:
+        raise CanaryError(f"A workload's run has no {' and no '.join(missing)}; expected path, request and argv (docs/canary.md).")
+    image = workload.get("image") or canary
+    name = container_name(slot, workload["path"])
+    argv = [word.replace("{name}", name).replace("{image}", image).replace("{nonce}", nonce) for word in shlex.split(workload["argv"])]
+    return {"engine": argv[0], **workload, "image": image, "nonce": nonce, "name": name, "argv": argv, "limit_s": limit_s}
+
+
 def declared_runs(
     stack: Mapping[str, Any],
     nonce: str,
@@ -68,12 +80,14 @@ def declared_runs(
     limit_s: int = 60,
     pids: int = 128,
     memory: str = "4g",
+    workloads: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """One run for each path, in their order; none for a pool that has no container toolkit on purpose. `limit_s` is one run's, in seconds."""
+    """One run for each path and then for each workload; none for a pool that has no container toolkit on purpose. `limit_s` is one run's, in seconds."""
     pins = stack.get("pins", {})
     if pins.get("container_toolkit") is None:
         return []
     if pins.get("container_engine") != "docker":
         raise CanaryError(f"Pool {stack.get('pool')} has the engine {pins.get('container_engine')}; the canary's containers run on docker only.")
     image = canary_image(stack)
-    return [declared_run(image, nonce, slot, path, limit_s, pids, memory) for path in paths]
+    canary = [declared_run(image, nonce, slot, path, limit_s, pids, memory) for path in paths]
+    return canary + [workload_run(workload, image, nonce, slot, limit_s) for workload in workloads]

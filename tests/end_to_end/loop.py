@@ -82,7 +82,7 @@ class Loop:
         groups = yaml.safe_load(self.inventory.read_text())["all"]["children"]
         pool = groups[self.pool]["children"]
         chosen = arms or ("canary", "baseline", "production")
-        return [node for arm in chosen for node in pool[f"{self.pool}_{arm}"]["hosts"]]
+        return [node for arm in chosen for node in pool[f"{self.pool}_{arm}"].get("hosts", ())]
 
     def on_node(self, node: str, *command: str, check: bool = True) -> str:
         """Run a command on a node over SSH with the lab's own configuration; host keys are checked."""

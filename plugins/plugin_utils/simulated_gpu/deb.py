@@ -84,8 +84,9 @@ def lay_out(package: Package, tree: Path, sources: Path) -> None:
     """The whole tree of one package."""
     for path, source in package.files.items():
         place(tree / path[1:], fill((sources / source).read_text(), package.words))
+    # -B: all versions of a source have one time and often one size, so compiled files of another version would be taken for its own.
     for path, source in package.programs.items():
-        place(tree / path[1:], f"#!/usr/bin/python3\n{fill((sources / source).read_text(), package.words)}")
+        place(tree / path[1:], f"#!/usr/bin/python3 -B\n{fill((sources / source).read_text(), package.words)}")
     for path, source in package.libraries.items():
         place_library(package, tree, path, sources / source)
     for path, target in package.links.items():

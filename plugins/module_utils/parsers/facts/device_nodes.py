@@ -17,10 +17,11 @@ class DeviceNodeFacts(Base):
 
     @fact
     def device_nodes(self) -> dict[str, linux.DeviceNode]:
-        """NVIDIA's nodes below /dev, by path."""
+        """NVIDIA's nodes below /dev, by path; the folders of the capability nodes (nvidia-caps, nvidia-caps-imex-channels) are none."""
         if self.bundle.absent("ls_dev_nvidia") or ALL_NODES in self.known(self.missing_device_nodes):
             return {}
-        return linux.device_nodes(self.known(self.bundle.output("ls_dev_nvidia"))) or self.known(None)
+        nodes = linux.device_nodes(self.known(self.bundle.output("ls_dev_nvidia"))) or self.known(None)
+        return {path: node for path, node in nodes.items() if not (node.kind == "d" and path.startswith("/dev/nvidia-caps"))}
 
     @fact
     def missing_device_nodes(self) -> frozenset[str]:

@@ -50,6 +50,8 @@ def finds_a_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     """nvidia-smi on the host finds a GPU"""
     match = facts.smi_says(NO_DEVICES)
     if match:
+        if missing_nodes(facts):
+            return unknown("nvidia-smi finds no device, but device nodes are missing: see device_nodes")
         cause = (
             "The module is loaded, but it serves no GPU (nvidia-smi: No devices were found): the driver cannot initialise it (wrong kind or branch of "
             "the module, "

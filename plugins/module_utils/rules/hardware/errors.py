@@ -14,6 +14,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvrm
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import pci_address
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.device_nodes import wrong_majors
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import named, of_kind, quoted, silence, untold
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule
 
@@ -110,7 +111,8 @@ def _relayed(words: str) -> Outcome:
 
 def _in_table(facts: Facts) -> list[str]:
     """GPUs of which nvidia-smi's table cannot read a field, and one that it cannot open at all."""
-    match = facts.told(NO_HANDLE)
+    # NVML says the same of a GPU whose device node leads elsewhere.
+    match = None if wrong_majors(facts) else facts.told(NO_HANDLE)
     unopened = [f"GPU at {pci_address(match.group('device'))}: {match.group('why').strip()}"] if match else []
     return [f"GPU {row.index} at {row.pci}: ERR!" for row in facts.smi_rows or () if row.errors] + unopened
 

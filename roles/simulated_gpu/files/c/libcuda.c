@@ -408,6 +408,20 @@ API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
     return SUCCESS;
 }
 
+/* A bit of device memory that always reads as one, where the GPU's state names one (`Stuck Bit`: its number in each word). */
+static void read_stuck_bit(unsigned char *bytes, size_t size)
+{
+    char path[512], text[TEXT];
+    size_t at, bit;
+
+    facts_path(&devices[current].gpu, "goldnode", path, sizeof path);
+    if (read_field(path, "Stuck Bit", text, sizeof text) || !strcmp(text, "None"))
+        return;
+    bit = strtoul(text, NULL, 10) % (8 * ELEMENT);
+    for (at = 0; at + ELEMENT <= size; at += ELEMENT)
+        bytes[at + bit / 8] |= (unsigned char)(1u << bit % 8);
+}
+
 API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
 {
     CUresult result = check_context();
@@ -416,6 +430,7 @@ API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
     if (result || !bytes)
         return result ? result : INVALID_VALUE;
     memcpy(to, bytes, size);
+    read_stuck_bit(to, size);
     return SUCCESS;
 }
 

@@ -18,6 +18,7 @@ Please also try adding directory that contains libnvidia-ml.so to your system PA
 NO_DRIVER = """NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. \
 Make sure that the latest NVIDIA driver is installed and running.
 """
+UNKNOWN_ERROR = "[Unknown Error]"
 DRIVER_NOT_LOADED, LIBRARY_MISMATCH, INVALID_ARGUMENT, NO_DEVICES = 9, 18, 2, 6
 
 
@@ -89,7 +90,7 @@ def listing(devices):
 
 
 def spaced(unit):
-    return lambda text: f"{text} {unit}" if text != "N/A" else "[N/A]"
+    return lambda text: text if text == UNKNOWN_ERROR else f"{text} {unit}"
 
 
 def fact(key, form=str):
@@ -204,13 +205,18 @@ def table(library, devices):
     yield "+-----------------------------------------------------------------------------------------+"
 
 
+def shown(value, unit):
+    """A whole number with its unit; the table's word for a reading that the GPU refuses."""
+    return {"N/A": "N/A", UNKNOWN_ERROR: "ERR!"}.get(value) or f"{float(value):.0f}{unit}"
+
+
 def table_rows(index, device):
     persistence = "On" if device.field("Persistence Mode") == "Enabled" else "Off"
     errors = device.field("ECC Uncorrected Volatile") if device.field("ECC Mode") == "Enabled" else "Off"
-    draw, limit = (f"{float(device.field(key, '0')):.0f}W" for key in ("Power Draw", "Power Limit"))
+    draw, limit = (shown(device.field(key, "0"), "W") for key in ("Power Draw", "Power Limit"))
     memory = f"{used(device)}MiB / {mebibytes(device):>6}MiB"
     yield f"| {index:>3}  {device.name:<28.28} {persistence:>4}  | {bus_id(device):>18} Off | {errors:>20} |"
-    yield f"| N/A  {device.field('Temperature'):>3}C    P0  {draw:>12} / {limit:>5}   | {memory:>22} | {'0%':>7} {'Default':>12} |"
+    yield f"| N/A  {shown(device.field('Temperature'), 'C'):>4}    P0  {draw:>12} / {limit:>5}   | {memory:>22} | {'0%':>7} {'Default':>12} |"
     yield f"| {'':39} | {'':22} | {device.field('MIG Mode'):>20} |"
 
 

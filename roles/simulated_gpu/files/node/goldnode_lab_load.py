@@ -98,6 +98,14 @@ def choice(majors, seed):
     return majors[int(hashlib.sha256(seed.encode()).hexdigest(), 16) % len(majors)]
 
 
+def free_majors(node, majors):
+    """Those that the machine's own kernel has not given to a driver: opening a node of such a one would reach that driver."""
+    devices = node.root / "proc/devices"
+    characters = devices.read_text().split("Block devices:")[0] if devices.exists() else ""
+    taken = {int(number) for number in re.findall(r"^ *(\d+) ", characters, re.MULTILINE)}
+    return [major for major in majors if major not in taken]
+
+
 def start_kernel(node, boot_id):
     """What /proc says of a kernel that has just started."""
     path, command_line = default_entry((node.root / "boot/grub/grub.cfg").read_text())
@@ -127,7 +135,7 @@ def hardware(node):
     path = node.root / "etc/goldnode-lab/profile.yml"
     profile = json.loads(path.read_text()) if path.exists() else {"count": 0}
     name = profile.get("node", "node")
-    profile["gpus"] = [gpu_identity(name, index) for index in range(profile["count"])]
+    profile["gpus"] = [gpu_identity(name, index) for index in range(profile["count"]) if index not in profile.get("absent", [])]
     switches = profile.get("switches", {"count": 0})
     profile["switch_addresses"] = [f"0000:{0xC0 + index:02x}:00.0" for index in range(switches["count"])]
     return profile
@@ -412,6 +420,7 @@ def answers(profile, gpu):
         ("Remapped Uncorrectable", 0),
         ("Remapped Pending", "No"),
         ("Remapped Failure", "No"),
+        ("Stuck Bit", "None"),
         ("Link Generation", link["generation"]),
         ("Link Width", link["width"]),
         ("MIG Mode", profile["mig_mode"]),
@@ -485,7 +494,7 @@ def log_without_firmware(node, profile, info):
 def start_driver(node, profile, info):
     """Everything that a loaded driver shows; the version file comes last, since it says that the driver is there."""
     boot_id = (node.proc / "sys/kernel/random/boot_id").read_text()
-    uvm_major, caps_major = choice(UVM_MAJORS, boot_id), choice(CAPS_MAJORS, boot_id)
+    uvm_major, caps_major = (choice(free_majors(node, majors), boot_id) for majors in (UVM_MAJORS, CAPS_MAJORS))
     log_load(node, info, uvm_major)
     params = write_params(node)
     write_module_list(node, info)
@@ -509,9 +518,21 @@ def load_nouveau(node, profile):
     """Bind nouveau where nothing keeps it away."""
     if blacklisted(node, "nouveau", (node.proc / "cmdline").read_text()) or loadable(node, "nouveau") is None:
         return
+    if any(bound(node, gpu["address"]) for gpu in profile["gpus"]):
+        return
     write(node.proc / "modules", module_line("nouveau", 3096576) + (node.proc / "modules").read_text())
     bind(node, "nouveau", [gpu["address"] for gpu in profile["gpus"]])
     node.log(*(f"nouveau {gpu['address']}: NVIDIA {profile['architecture']} ({profile['device']})" for gpu in profile["gpus"]))
+
+
+def load_vfio(node, profile):
+    """Bind vfio-pci to the GPUs whose id its options name, as the initial RAM disk of a machine for guests does."""
+    ids = options(node, "vfio-pci").get("ids", "").split(",")
+    if f"10de:{profile['device']}" not in ids:
+        return
+    write(node.proc / "modules", module_line("vfio-pci", 16384) + (node.proc / "modules").read_text())
+    bind(node, "vfio-pci", [gpu["address"] for gpu in profile["gpus"]])
+    node.log(f"vfio_pci: add [10de:{profile['device']}[ffffffff:ffffffff]] class 0x000000/00000000")
 
 
 def load_nvidia(node, profile):
@@ -559,7 +580,7 @@ def boot(node, boot_id):
     write_bus(node, profile)
     if not profile["count"]:
         return
-    for name, load in (("nouveau", load_nouveau), ("nvidia", load_nvidia)):
+    for name, load in (("vfio-pci", load_vfio), ("nouveau", load_nouveau), ("nvidia", load_nvidia)):
         if name == "nvidia" and (blacklisted(node, name, (node.proc / "cmdline").read_text()) or no_module(node, name)):
             continue
         try:

@@ -93,7 +93,8 @@ def configure(arguments):
     nodes = [path for path in toolkit.CONTROL_NODES if Path(path).exists()] + chosen(library, arguments.device)
     capabilities = [name for name in toolkit.CAPABILITIES if getattr(arguments, name)]
     files = [*toolkit.driver_files(library.driver_version, capabilities), toolkit.DRIVER_ANSWERS]
-    allow_nodes(arguments.pid, rules_of(), nodes)
+    if not arguments.no_cgroups:
+        allow_nodes(arguments.pid, rules_of(), nodes)
     namespace = os.open(f"/proc/{arguments.pid}/ns/mnt", os.O_RDONLY)
     call(_libc.setns, namespace, CLONE_NEWNS)
     for path in files:
@@ -129,6 +130,7 @@ def arguments_of(words):
     one = which.add_parser("configure")
     one.add_argument("--ldconfig", default="@/sbin/ldconfig")
     one.add_argument("--device", default="all")
+    one.add_argument("--no-cgroups", action="store_true")
     one.add_argument("--compute", action="store_true")
     one.add_argument("--utility", action="store_true")
     one.add_argument("--pid", type=int, required=True)

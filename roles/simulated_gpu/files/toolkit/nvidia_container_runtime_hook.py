@@ -40,7 +40,8 @@ def prestart():
         print(CDI_REFUSED, file=sys.stderr)
         return 1
     ldconfig = toolkit.setting("nvidia-container-cli", "ldconfig", otherwise="@/sbin/ldconfig")
-    options = [f"--ldconfig={ldconfig}", f"--device={','.join(devices)}", *capabilities(injection.environment(config)), f"--pid={state['pid']}"]
+    no_cgroups = ["--no-cgroups"] if toolkit.setting("nvidia-container-cli", "no-cgroups", otherwise=False) else []
+    options = [f"--ldconfig={ldconfig}", *no_cgroups, f"--device={','.join(devices)}", *capabilities(injection.environment(config)), f"--pid={state['pid']}"]
     argv = ["nvidia-container-cli", "--load-kmods", "configure", *options, injection.root_of(config, state["bundle"])]
     return subprocess.run(argv, env={**os.environ, "OCI_BUNDLE": state["bundle"]}, check=False).returncode
 

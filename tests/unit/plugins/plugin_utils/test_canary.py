@@ -87,3 +87,21 @@ def test_unknown_path_is_refused() -> None:
 @given(st.text(max_size=60))
 def test_container_name_is_one_that_docker_takes(slot: str) -> None:
     assert re.fullmatch("[a-zA-Z0-9][a-zA-Z0-9_.-]+", container_name(slot, "cdi"))
+
+
+def test_a_workload_s_run_follows_and_its_command_line_knows_this_turn() -> None:
+    workload = {"path": "my job", "request": "gpus", "payload": "app", "argv": "docker run --name {name} --gpus all {image} -c 'print(1)' {nonce}"}
+    *_canary, run = declared_runs(stack(), "ab12", SLOT, ["cdi"], workloads=[workload])
+    name = "goldnode-canary-2026-11-30T21-00Z-my-job"
+    assert run["argv"] == ["docker", "run", "--name", name, "--gpus", "all", IMAGE, "-c", "print(1)", "ab12"]
+    assert (run["engine"], run["payload"], run["name"], run["image"], run["nonce"]) == ("docker", "app", name, IMAGE, "ab12")
+
+
+def test_a_workload_may_name_its_own_image() -> None:
+    (run,) = declared_runs(stack(), "ab12", SLOT, [], workloads=[{"path": "a", "request": "cdi", "image": "mine", "argv": "docker run {image}"}])
+    assert (run["image"], run["argv"][-1]) == ("mine", "mine")
+
+
+def test_a_workload_without_its_command_line_is_refused() -> None:
+    with pytest.raises(CanaryError, match="no request and no argv"):
+        declared_runs(stack(), "ab12", SLOT, [], workloads=[{"path": "a"}])

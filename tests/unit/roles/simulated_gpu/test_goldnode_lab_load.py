@@ -1,4 +1,6 @@
+import json
 import os
+import re
 
 import pytest
 from hypothesis import given
@@ -80,6 +82,39 @@ def test_nouveau_that_nothing_blocks_takes_the_gpu(lab_node):
     driver = next((lab_node.node.pci / "devices").glob("*/driver"))
     assert os.readlink(driver).endswith("/nouveau")
     assert "obtained ownership of the NVIDIA device(s): nouveau" in lab_node.read("kernel.log")
+
+
+def test_vfio_takes_the_gpus_whose_id_its_options_name(lab_node):
+    lab_node.install_module()
+    lab_node.write("etc/modprobe.d/vfio.conf", "options vfio-pci ids=10de:2236,10de:1aef\n")
+    lab_node.boot()
+    assert not lab_node.gpu_works
+    assert os.readlink(next((lab_node.node.pci / "devices").glob("*/driver"))).endswith("/vfio-pci")
+    assert "vfio_pci: add [10de:2236" in lab_node.read("kernel.log")
+
+
+def test_vfio_leaves_gpus_of_another_id(lab_node):
+    lab_node.install_module()
+    lab_node.write("etc/modprobe.d/vfio.conf", "options vfio-pci ids=10de:20b2\n")
+    lab_node.boot()
+    assert lab_node.gpu_works
+
+
+def test_an_absent_gpu_is_not_on_the_bus_and_the_others_keep_their_numbers(lab_node):
+    lab_node.install_module()
+    lab_node.hardware("h100x8")
+    profile = json.loads((lab_node.root / "etc/goldnode-lab/profile.yml").read_text())
+    lab_node.write("etc/goldnode-lab/profile.yml", json.dumps({**profile, "absent": [3]}))
+    lab_node.boot()
+    assert sorted(name for name in lab_node.device_nodes if re.fullmatch(r"nvidia\d", name)) == [f"nvidia{minor}" for minor in range(8) if minor != 3]
+
+
+def test_a_major_that_the_machine_uses_is_not_given_out_again(lab_node):
+    lab_node.install_module()
+    lab_node.write("proc/devices", "Character devices:\n  1 mem\n" + "".join(f"{major} used\n" for major in range(501, 512)) + "\nBlock devices:\n500 nbd\n")
+    for _boot in range(3):
+        lab_node.boot()
+        assert lab_node.device_nodes["nvidia-uvm"] == (500, 0)
 
 
 def test_nouveau_may_be_blocked_on_the_command_line(lab_node):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.unit.roles.simulated_gpu.gpu_library import WRONG_NODE, ptx
 
 NO_DEVICE, SYSTEM_NOT_READY, SYSTEM_DRIVER_MISMATCH, UNKNOWN = 100, 802, 803, 999
-INVALID_VALUE, OUT_OF_MEMORY, NOT_INITIALIZED, INVALID_CONTEXT = 1, 2, 3, 201
+INVALID_VALUE, OUT_OF_MEMORY, NOT_INITIALIZED, INVALID_started = 1, 2, 3, 201
 INVALID_PTX, UNSUPPORTED_PTX_VERSION, NO_BINARY_FOR_GPU, ILLEGAL_ADDRESS = 218, 222, 209, 700
 WORD = st.integers(0, 2**32 - 1)
 
@@ -47,6 +47,12 @@ def mix(library, values, nonce, threads=128, n=None):
 def expected(values, nonce):
     turned = [((value ^ nonce) << 7 | (value ^ nonce) >> 25) & 0xFFFFFFFF for value in values]
     return [(value * 2654435761 + index) & 0xFFFFFFFF for index, value in enumerate(turned)]
+
+
+def test_a_stuck_bit_of_the_memory_is_in_every_result(gpu):
+    gpu.gpu("0000:0f:00.0", 0, **{"Stuck Bit": 5})
+    code, found = mix(gpu.started(), [1, 2, 3], 7)
+    assert (code, found) == (0, [value | 1 << 5 for value in expected([1, 2, 3], 7)])
 
 
 def test_a_healthy_node_has_its_devices_in_the_order_of_their_addresses(gpu):
@@ -108,7 +114,7 @@ def test_nothing_works_before_init_and_without_a_context(gpu):
     library, count, address = gpu.cuda(), ctypes.c_int(), ctypes.c_uint64()
     assert library.cuDeviceGetCount(byref(count)) == NOT_INITIALIZED
     assert library.cuInit(0) == 0
-    assert library.cuMemAlloc_v2(byref(address), ctypes.c_size_t(4)) == INVALID_CONTEXT
+    assert library.cuMemAlloc_v2(byref(address), ctypes.c_size_t(4)) == INVALID_started
 
 
 @given(values=st.lists(WORD, min_size=1, max_size=128), nonce=WORD)

@@ -1,3 +1,4 @@
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -14,6 +15,17 @@ def test_the_table_shows_driver_cuda_and_gpu(gpu):
     assert "|   0  NVIDIA A10 " in done.stdout
     lines = [line for line in done.stdout.splitlines() if line.startswith(("|", "+"))]
     assert {len(line) for line in lines} == {91}
+
+
+def test_a_reading_that_the_gpu_refuses_is_an_error_in_the_table_and_in_a_query(gpu):
+    gpu.gpu("0000:0f:00.0", 0, **{"Power Draw": "[Unknown Error]", "Power Limit": "150.00", "Temperature": "[Unknown Error]"})
+    assert "ERR! /  150W" in gpu.smi().stdout
+    assert gpu.smi("--query-gpu=power.draw,power.limit", "--format=csv,noheader").stdout == "[Unknown Error], 150.00 W\n"
+
+
+def test_a_failed_row_remapping_is_told(gpu):
+    gpu.gpu("0000:0f:00.0", 0, **{"Remapped Failure": "Yes"})
+    assert re.search(r"Remapping Failure Occurred +: Yes", gpu.smi("-q").stdout)
 
 
 def test_the_list_has_name_and_uuid(gpu):
