@@ -55,7 +55,7 @@ class ContainerToolkitFacts(EngineFacts):
         if self.toolkit_version or self.toolkit_packages:
             return False
         said = "\n".join(filter(None, (self.bundle.output(listing) for listing in LISTINGS)))
-        if self.bundle.absent("nvidia_ctk_version") or re.search(NOT_INSTALLED, said, re.M):
+        if any(self.bundle.absent(probe) for probe in ("nvidia_ctk_version", "nvidia_container_cli_version")) or re.search(NOT_INSTALLED, said, re.M):
             return True
         if "command not found" in (self.bundle.output("nvidia_ctk_version") or ""):
             return True

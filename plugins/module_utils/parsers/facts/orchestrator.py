@@ -27,6 +27,12 @@ class OrchestratorFacts(EngineFacts):
         return kubernetes.capacity(self.need("node_allocatable"))
 
     @fact
+    def all_in_mig(self) -> bool:
+        """Whether every GPU of the node is in MIG mode."""
+        layout = str(self.bundle.stated.get("mig_layout") or "")
+        return bool(re.search(r"\ball\b", layout, re.IGNORECASE)) if layout else all(self.known(self.mig_profiles))
+
+    @fact
     def allocatable_gpus(self) -> int:
         """How many GPUs and MIG devices the kubelet may give to pods."""
         return sum(self.known(self.allocatable).values())

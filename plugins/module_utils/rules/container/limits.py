@@ -13,6 +13,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import heard, not_seen, without_toolkit
 
+# libnvidia-container nvc_mount.c: file_create on what is a socket of the host, or lies below one.
+COVERED = r"mount error: file creation failed: \S*/run/\S*(?:socket|nvidia)\S*: (?:no such device or address|no such file|is a directory|not a directory)"
+RUN_MOUNT = r"(?:-v|--volume|--mount)[ =]\S*?((?:/var)?/run:(?:/var)?/run\b)"
+
 
 def shared_memory_size(facts: Facts) -> str:
     """The size of the container's /dev/shm, where anything says it."""
@@ -62,3 +66,27 @@ def root_takes_the_mounts(facts: Facts, wanted: Wanted) -> Outcome:
     """The hook can create its mount points in the container's root"""
     said = heard(facts, READ_ONLY)
     return not_seen(facts, wanted) if said is None or without_toolkit(wanted) else failed("a root that takes mounts", said)
+
+
+@rule(
+    "container.run_folder_is_its_own",
+    layer=CONTAINER,
+    probes=(),
+    symptom="nvidia-container-cli: mount error: file creation failed: …/run/nvidia-persistenced/socket: no such device or address (or: no such "
+    "file, is a directory).",
+    cause="The container bind-mounts a folder over the place where the hook must create the mount point of a driver's socket or file.",
+    fix="Do not bind-mount the host's /run or /var/run into the container: mount only the file or socket that is needed (-v "
+    "/var/run/docker.sock:/var/run/docker.sock), "
+    "or ask by CDI.",
+    verify="The same command starts.",
+    source="NVIDIA/libnvidia-container nvc_mount.c; NVIDIA/nvidia-docker #1690",
+)
+def run_folder_is_its_own(facts: Facts, wanted: Wanted) -> Outcome:
+    """No bind mount lies over the mount points of the driver's sockets"""
+    said = heard(facts, COVERED)
+    if said is None or without_toolkit(wanted):
+        return not_seen(facts, wanted)
+    mounts = [match for run in facts.runs for match in re.findall(RUN_MOUNT, str(run.get("command") or ""))]
+    how = f"the volume {mounts[0]} mounts the host's folder" if mounts else "a volume or bind mount of the host's /run (/var/run) lies"
+    cause = f"The hook cannot create its mount point below /run in the container: {how} over the container's own /run."
+    return failed("a /run of its own", said, cause=cause, confidence="high" if mounts else "medium")

@@ -9,8 +9,10 @@ import re
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.gpu_requests import UNRESOLVABLE
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.toolkit_releases import CDI_07_SINCE, CDI_READERS
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER_TOOLKIT, DEVICE_NODES, DRIVER
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cdi import CdiSpec
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.versions import at_least, numbers
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container_toolkit.packages import NONE_HERE, without_toolkit
@@ -27,6 +29,14 @@ GONE = (
     r"(?P<what>/[^\s`'\":]+?(?:\.so\.(?P<version>\d{3,}\.\d+(?:\.\d+)?)|/nvidia/(?P<firmware>\d{3,}\.[\d.]*\d)/[\w.]+))"
     r"[`'\"]?[^\n]*no such file or directory"
 )
+# containerd's and podman's CDI library (pkg/cdi/spec.go), which leaves such a file out.
+UNREADABLE_SPEC = (
+    r"failed to (?:parse|load|unmarshal) CDI Spec[^\n]*(?:unknown field|(?:unsupported|invalid) (?:cdi )?(?:spec )?version|cannot unmarshal)[^\n]*"
+)
+# nvidia-ctk cdi generate (internal/discover): what it must have, and what few hosts have.
+NOT_LOCATED = r"failed to (?:locate|get libraries)[^\n]*?(?P<what>lib(?:cuda|nvidia-ml)\.so[.\w*]*)[^\n]*not found"
+NML_PATH = r"Using (?P<folder>/\S+)/libnvidia-ml\.so"
+OPTIONAL = r"Could not locate (?P<what>/dev/dri/\S+|\S*(?:persistenced/socket|nvidia-fabricmanager/socket|nvidia-mps|gsp\S*|X11\S*|egl\S*|vulkan\S*|xorg\S*))"
 NODE_GONE = r"failed to stat CDI host device \\?\"(?P<what>[^\"\\]+)"
 
 
@@ -48,7 +58,9 @@ def cdi_spec_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
     """The engine can read the CDI spec's version"""
     if without_toolkit(facts, wanted):
         return not_applicable(NONE_HERE)
-    version = spec_version(facts)
+    version, refused = spec_version(facts), facts.engine_said(UNREADABLE_SPEC)
+    if refused:
+        return _refused(facts, refused)
     if version is None:
         return unknown("the CDI version of the spec is not known")
     floors = next((readers for since, readers in sorted(CDI_READERS.items(), reverse=True) if at_least(version, since)), {})
@@ -61,6 +73,13 @@ def cdi_spec_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
     if facts.engine_said(UNRESOLVABLE):
         return failed(f"an engine that reads CDI {version}", ", ".join(old), cause=f"The CDI spec version is too new for the engine: {cause}")
     return passed(f"CDI {version}", cause=f"Containers that ask by CDI would not start there: {cause}") if facts.cdi_files else unknown("no spec was seen")
+
+
+def _refused(facts: Facts, said: tuple[Message, re.Match[str]]) -> Outcome:
+    """An engine's own words about a spec that it could not read."""
+    engines = ", ".join(f"{engine} {version}" for engine, version in (facts.engine_versions or {}).items()) or "the engine"
+    cause = f"{engines} cannot read the CDI spec ({quote(said)}): it was written for a newer CDI version than the engine's library knows, or is damaged."
+    return failed("a CDI spec that the engine reads", quote(said), cause=cause)
 
 
 def spec_version(facts: Facts) -> str | None:
@@ -274,3 +293,41 @@ def cdi_specs_agree(facts: Facts, wanted: Wanted) -> Outcome:
         cause = f"Two CDI specs of one directory offer the same device, so that it is unresolvable: {observed}."
         return failed("each device in one file", observed, cause=cause)
     return unknown() if facts.cdi_files is None else passed(", ".join(spec.path for spec in facts.cdi_files) or "no spec")
+
+
+@rule(
+    "container_toolkit.cdi_generates",
+    layer=CONTAINER_TOOLKIT,
+    needs=(DRIVER,),
+    probes=("cdi_generate_log",),
+    symptom="nvidia-ctk cdi generate: 'failed to generate CDI spec: … failed to locate libcuda.so…: pattern libcuda.so… not found'.",
+    cause="nvidia-ctk does not find the driver's libraries: they lie where neither the linker's cache nor its usual folders lead.",
+    fix=(
+        "Name the folder: nvidia-ctk cdi generate --library-search-path=<folder> (1.16 and later), or --driver-root where the driver lies below another root; "
+        "or add the folder to /etc/ld.so.conf.d and run ldconfig. Where libcuda.so is not on the host at all, install the driver's compute "
+        "libraries (libcuda1, "
+        "libnvidia-compute-<branch>, nvidia-driver-cuda-libs)."
+    ),
+    verify="nvidia-ctk cdi generate ends without ERRO, and nvidia-ctk cdi list names nvidia.com/gpu=all.",
+    source="NVIDIA/nvidia-container-toolkit internal/discover, pkg/nvcdi/driver-nvml.go; NVIDIA/nvidia-container-toolkit #735",
+)
+def cdi_generates(facts: Facts, wanted: Wanted) -> Outcome:
+    """nvidia-ctk can write the CDI spec"""
+    log = facts.bundle.output("cdi_generate_log")
+    if not log:
+        return not_applicable("no words of nvidia-ctk cdi generate")
+    missing, spare = needles.search(NOT_LOCATED, log), needles.search(OPTIONAL, log)
+    if missing:
+        beside = needles.search(NML_PATH, log)
+        where = f" in its search path, though the driver lies in {beside['folder']}" if beside else " by the linker's cache or in its search path"
+        cause = f"nvidia-ctk could not generate the CDI spec: the driver library {missing['what']} is not found{where}."
+        return failed(
+            "the driver's libraries", missing.group(0), cause=cause, decided_by="ls -l /usr/lib*/libcuda.so* and ldconfig -p | grep libcuda on the host"
+        )
+    if spare:
+        cause = (
+            f"The warning that {spare['what']} could not be located is harmless: it is an optional file that this host does not have, and is left out of "
+            "the spec."
+        )
+        return passed("no error", cause=cause, remedy="Nothing to do: ignore the warning.")
+    return passed("no error") if "level=error" not in log and "ERRO[" not in log else unknown(log.strip().splitlines()[-1])

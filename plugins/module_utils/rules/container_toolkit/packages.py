@@ -40,7 +40,7 @@ def without_toolkit(facts: Facts, wanted: Wanted) -> bool:
 @rule(
     "container_toolkit.installed",
     layer=CONTAINER_TOOLKIT,
-    probes=("nvidia_ctk_version", "dpkg_l", "rpm_qa"),
+    probes=("nvidia_ctk_version", "nvidia_container_cli_version", "dpkg_l", "rpm_qa"),
     symptom=(
         "docker: 'could not select device driver \"\" with capabilities: [[gpu]]', 'unknown or invalid runtime name: nvidia', "
         "'exec: \"nvidia-container-runtime\": executable file not found in $PATH', or 'nvidia-container-cli: command not found'."

@@ -18,10 +18,8 @@ LOST = (
     r"GPU(?: at \S+| \S+)? has fallen off the bus|GPU is lost|GPU_IS_LOST|ERROR_GPU_IS_LOST|(?:nvidia"
     r"|vfio-pci) \S+: Unable to change power state from \w+ to D0, device inaccessible"
 )
-NO_SPACE = (
-    r"PCI I/O region assigned to your NVIDIA device is invalid:?\s+(?P<what>BAR\d is \w+ @ \w+ \((?P<device>[^)]+)\))?"
-    r"|(?P<bar>BAR ?\d[^.]{0,60}(?:can't assign; no space|no space for|failed to assign)[^.]{0,40})"
-)
+INVALID = r"PCI I/O region assigned to your NVIDIA device is invalid:?\s+(BAR\d is \w+ @ \w+ \([^)]+\))?"
+NO_SPACE = r"(\S+): (BAR ?\d+[^.]{0,60}?(?:can't assign; no space|no space for|failed to assign)(?: \[[^\]]*\])?)"
 UNASSIGNED = r"Region \d: Memory at <(?:unassigned|ignored)>"
 
 
@@ -62,7 +60,7 @@ def gpu_fell_off_the_bus(facts: Facts, wanted: Wanted) -> Outcome:
     symptom="Some or all GPUs are missing in nvidia-smi, though lspci lists them; NVRM: 'This PCI I/O region assigned to your NVIDIA device is invalid'.",
     cause="Firmware or hypervisor gave the GPU no address space for a BAR.",
     fix="On bare metal enable Above 4G Decoding (64-bit MMIO) and resizable BAR support in the SBIOS, update it, and try pci=realloc (or "
-    "pci=realloc=off) on the "
+    "pci=realloc=off; for a bridge window hpmmiosize) on the "
     "kernel's command line. In a VM boot with EFI firmware, give it a large enough 64-bit MMIO window (ESXi: pciPassthru.use64bitMMIO=TRUE and "
     "pciPassthru.64bitMMIOSizeGB; QEMU: a larger X-PciMmio64Mb or pci hole) with all memory reserved, and power-cycle the VM.",
     verify="lspci -vv shows an address and a size for each Region of each GPU; the kernel log has no invalid I/O region.",
@@ -70,25 +68,20 @@ def gpu_fell_off_the_bus(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def bar_has_address_space(facts: Facts, wanted: Wanted) -> Outcome:
     """Each GPU has address space for its BARs"""
-    words = facts.nvrm or ""
-    invalid = [match.group("what") or match.group("bar") or "a PCI I/O region is invalid" for match in re.finditer(NO_SPACE, words) if _is_of_gpu(facts, match)]
+    words, gpus = facts.nvrm or "", {gpu.address for gpu in facts.pci_gpus or ()}
+    invalid = [bar or "a PCI I/O region is invalid" for bar in re.findall(INVALID, words)]
+    # Other devices lose option ROMs without harm: a BAR that the kernel could not place counts only if it is known to be a GPU's.
+    invalid += [bar for device, bar in re.findall(NO_SPACE, words) if device in gpus or (invalid and f"PCI:{device}" in words)]
     invalid += re.findall(UNASSIGNED, facts.bundle.text("lspci_nnk") or "")
     if invalid:
         quote = "; ".join(dict.fromkeys(item.strip() for item in invalid[:4]))
         cause = (
-            f"The GPU's PCI address space is not assigned ({quote}): BIOS firmware or hypervisor did not give it a (64-bit) MMIO window for its BAR1, "
+            f"The GPU's PCI address space is not assigned ({quote}): BIOS firmware or hypervisor did not give it a (64-bit) MMIO window for it "
+            "(BIOS settings, or a bridge window that is too small), "
             "so the driver's probe of this GPU fails while others may work."
         )
         return failed("address space for each BAR", quote, cause=cause)
     return silence(facts)
-
-
-def _is_of_gpu(facts: Facts, match: re.Match[str]) -> bool:
-    """A BAR that the kernel could not place counts only if it is known to be a GPU's: other devices lose option ROMs without harm."""
-    if not match.group("bar"):
-        return True
-    before = match.string[max(0, match.start() - 60) : match.start()]
-    return any(gpu.address in before for gpu in facts.pci_gpus or ())
 
 
 @rule(

@@ -91,7 +91,20 @@ def gpu_in_error_state(facts: Facts, wanted: Wanted) -> Outcome:
             "container, also for healthy GPUs."
         )
         return failed("no GPU in an error state", "; ".join(bad), cause=cause)
-    return passed() if facts.smi_rows or facts.gpus or facts.smi_logs else untold(facts)
+    return passed(**_flicker(facts)) if facts.smi_rows or facts.gpus or facts.smi_logs else untold(facts)
+
+
+def _flicker(facts: Facts) -> dict[str, str]:
+    """What a GPU means that could not read one sensor just now."""
+    rows = [row for row in facts.smi_rows or () if row.errors == 1]
+    if not rows:
+        return {}
+    gpus = ", ".join(f"GPU {row.index} at {row.pci}" for row in rows)
+    words = "one reading, of power or fan as a rule, that failed just then: transient and harmless while the GPU computes and all other fields are read"
+    return {
+        "cause": f"A single ERR! of {gpus} is {words}.",
+        "remedy": "Nothing to repair; run nvidia-smi again, and reset the GPU only if ERR! spreads to other fields.",
+    }
 
 
 def _relayed(words: str) -> Outcome:
@@ -114,7 +127,7 @@ def _in_table(facts: Facts) -> list[str]:
     # NVML says the same of a GPU whose device node leads elsewhere.
     match = None if wrong_majors(facts) else facts.told(NO_HANDLE)
     unopened = [f"GPU at {pci_address(match.group('device'))}: {match.group('why').strip()}"] if match else []
-    return [f"GPU {row.index} at {row.pci}: ERR!" for row in facts.smi_rows or () if row.errors] + unopened
+    return [f"GPU {row.index} at {row.pci}: ERR!" for row in facts.smi_rows or () if row.errors > 1] + unopened
 
 
 def _in_query(facts: Facts) -> list[str]:

@@ -15,7 +15,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 NO_NVML = (
     r"could not load NVML|failed to (?:initialize|start|load) nvml|incompatible platform detected|detected non-nvml platform|no valid resources detected"
     r"|libnvidia-ml\.so\.1: cannot open|if this is a gpu node, did you (?:configure|set)"
-    r"|error: failed to initialize nvml: (?:error_library_not_found|libnvidia-ml)"
+    r"|nvml(?: init failed)?: (?:error_library_not_found|libnvidia-ml)"
 )
 UNHEALTHY = r"marked (?:as )?unhealthy|XidCriticalError|device will go unhealthy|marking device[^\n]*unhealthy|cannot allocate unhealthy devices"
 NOT_REGISTERED = (

@@ -17,7 +17,8 @@ MIXED_PROFILES = (
 )
 NO_INSTANCES = r"no mig devices associated with|mig[- ]?enabled[^\n]*no (?:mig )?devices|invalid MIG configuration[^\n]*no"
 MEMORY_REFUSED = (
-    r"(?:error getting (?:device memory|mig)[^\n]*|unable to add default resources[^\n]*|(?:visiting|getting)[^\n]*mig[^\n]*)insufficient permissions"
+    r"(?:error getting (?:device memory|mig)[^\n]*|unable to add default resources[^\n]*|(?:visiting|getting)[^\n]*mig[^\n]*|error creating nvml\.Device[^\n]*)"
+    r"insufficient permissions"
 )
 MONITOR = (
     "Add env NVIDIA_MIG_MONITOR_DEVICES=all to the device plugin (and to gpu-feature-discovery and dcgm-exporter), as NVIDIA's own manifests and "
@@ -94,7 +95,7 @@ def _mixed(layout: tuple[str, ...]) -> str:
 )
 def mig_monitor(facts: Facts, wanted: Wanted) -> Outcome:
     """The device plugin may monitor MIG devices"""
-    said = said_by(facts, MEMORY_REFUSED, ("device_plugin_log", "pod_log"))
+    said = said_by(facts, MEMORY_REFUSED, PLUGIN)
     if said is None:
         return quiet(facts, "refused MIG devices", ("device_plugin_log",))
     value = (facts.device_plugin_settings or {}).get("NVIDIA_MIG_MONITOR_DEVICES")
@@ -103,6 +104,36 @@ def mig_monitor(facts: Facts, wanted: Wanted) -> Outcome:
             f"{said}, with NVIDIA_MIG_MONITOR_DEVICES=all", decided_by="whether the plugin's container is privileged or has SYS_ADMIN: kubectl get pod -o yaml"
         )
     return failed("NVIDIA_MIG_MONITOR_DEVICES=all", said + ("" if value is None else "; it is not set"))
+
+
+@rule(
+    "orchestrator.mig_resources_are_current",
+    layer=ORCHESTRATOR,
+    probes=("node_allocatable", "nvidia_smi_list"),
+    symptom="A pod that asks for nvidia.com/gpu is placed on a node whose GPUs are all in MIG mode, and gets no GPU.",
+    cause="The node still offers nvidia.com/gpu from before MIG was enabled, beside the MIG resources: the kubelet keeps a resource that no plugin renews.",
+    fix="Restart the device plugin on the node, and the kubelet if nvidia.com/gpu stays above 0 (or patch it away: kubectl proxy, PATCH "
+    "node status); cordon the node while "
+    "the MIG layout or strategy changes; ask for nvidia.com/mig-<profile> under strategy mixed.",
+    verify="kubectl describe node: nvidia.com/gpu is 0 or gone under Capacity and Allocatable.",
+    source="NVIDIA/gpu-operator #637",
+)
+def mig_resources_are_current(facts: Facts, wanted: Wanted) -> Outcome:
+    """A node whose GPUs are all in MIG mode offers no whole GPU under strategy mixed"""
+    offered = {name: count for name, count in (facts.allocatable or {}).items() if count}
+    whole, slices = offered.get("nvidia.com/gpu", 0), [name for name in offered if "/mig-" in name]
+    if not slices:
+        return not_applicable("no MIG resources, or not known")
+    if not whole:
+        return passed(", ".join(sorted(slices)))
+    if not facts.all_in_mig:
+        return unknown(
+            "nvidia.com/gpu beside MIG resources is right only where a GPU is not in MIG mode", decided_by="nvidia-smi -L: whether each GPU has MIG devices"
+        )
+    words = f"nvidia.com/gpu: {whole} beside {', '.join(sorted(slices))}"
+    return failed(
+        "MIG resources alone", words, cause=f"All GPUs are in MIG mode, and the node still offers whole GPUs ({words}): a stale resource of the device plugin."
+    )
 
 
 @rule(

@@ -182,6 +182,15 @@ ROOTLESS_OR_NESTED = {
 }
 
 
+FILTER_REFUSED = (
+    r"device filters? program[^\n]*(?:load program: (?:invalid argument|permission denied)|BPF_PROG_ATTACH[^\n]*(?:can't attach program|invalid argument))"
+)
+NEWER_KERNEL = (
+    "Boot a kernel of 5.6 or later, or upgrade libnvidia-container (the container toolkit, 1.18 and later changes no eBPF program), ask by CDI, or go back to "
+    "cgroup v1 (systemd.unified_cgroup_hierarchy=0)."
+)
+
+
 @rule(
     "policy.device_filter_program",
     layer=POLICY,
@@ -194,12 +203,21 @@ ROOTLESS_OR_NESTED = {
     fix="Upgrade the container toolkit to 1.18 or later, which no longer changes eBPF programs (or ask by CDI); until then: sysctl -w "
     "net.core.bpf_jit_harden=1.",
     verify="docker run --rm --gpus all <image> nvidia-smi lists the GPUs.",
-    source="NVIDIA/libnvidia-container #176, #209; bottlerocket-os/bottlerocket #2504",
+    source="NVIDIA/libnvidia-container #151, #176, #209; bottlerocket-os/bottlerocket #2504",
 )
 def device_filter_program(facts: Facts, wanted: Wanted) -> Outcome:
     """The kernel takes the device filter of the NVIDIA hook"""
-    said = heard(facts, r"device filters? program[^\n]*load program: (?:invalid argument|permission denied)")
-    return failed("the eBPF device filter loads", said, confidence="medium") if said else nothing_heard(facts, "that a device filter does not load")
+    said = heard(facts, FILTER_REFUSED)
+    if said is None:
+        return nothing_heard(facts, "that a device filter does not load")
+    cause = ""
+    if "attach" in said.lower():
+        running = f" {facts.kernel_release}" if facts.kernel_release else ""
+        cause = (
+            f"On cgroup v2 the kernel{running} does not let libnvidia-container replace the eBPF device filter of the container's cgroup (BPF_PROG_ATTACH: "
+            "invalid argument): replacing needs Linux 5.6 (BPF_F_REPLACE)."
+        )
+    return failed("the eBPF device filter loads", said, cause=cause, remedy=NEWER_KERNEL if cause else "", confidence="medium")
 
 
 @rule(

@@ -25,6 +25,7 @@ def two_specs(evidence, lock):
 PASSING = {
     "container_toolkit.cuda_beside_nvml": ran(stdout=GOOD, rc=0),
     "container_toolkit.no_legacy_hook_beside_cdi": ran(engine="podman", request="cdi", rc=0),
+    "container_toolkit.cdi_generates": form("cdi_generate_log", stdout='time="…" level=info msg="Generated CDI spec with version 0.5.0"\n', rc=0),
     "container_toolkit.swarm_resources": both(SWARM, form("docker_info", stdout="Swarm: active\n", rc=0)),
 }
 
@@ -46,6 +47,12 @@ FAILING = {
     "container_toolkit.cdi_specs_agree": two_specs,
     "container_toolkit.cdi_hooks_run": ran(
         "error running createContainer hook #0: fork/exec /usr/bin/nvidia-cdi-hook: no such file or directory", request="cdi"
+    ),
+    "container_toolkit.cdi_generates": form(
+        "cdi_generate_log",
+        stdout="INFO[0000] Using /opt/nvidia/lib64/libnvidia-ml.so.550.163.01\nERRO[0000] failed to generate CDI spec: failed to locate libcuda.so.550.163.01: "
+        "pattern libcuda.so.550.163.01 not found\n",
+        rc=1,
     ),
     "container_toolkit.no_legacy_hook_beside_cdi": ran(
         "Error: OCI runtime error: crun: error executing hook `/usr/bin/nvidia-container-toolkit`: Auto-detected mode as 'legacy'",

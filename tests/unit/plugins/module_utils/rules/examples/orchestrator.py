@@ -27,6 +27,7 @@ PASSING = {
     "orchestrator.shared_gpus": QUIET_EVENTS,
     "orchestrator.mig_strategy": log("device_plugin_env", "MIG_STRATEGY=mixed"),
     "orchestrator.mig_monitor": QUIET_PLUGIN,
+    "orchestrator.mig_resources_are_current": log("node_allocatable", "nvidia.com/gpu: 0\nnvidia.com/mig-1g.10gb: 7\n"),
     "orchestrator.mig_resource_name": both(log("pod_manifest", ONE_GPU), log("node_allocatable", '"nvidia.com/gpu": "2"')),
     "orchestrator.pod_requests_gpu": log("pod_manifest", ONE_GPU),
     "orchestrator.runtime_class": both(log("pod_manifest", ONE_GPU), QUIET_POD),
@@ -45,6 +46,9 @@ PASSING = {
 }
 
 FAILING = {
+    "orchestrator.mig_resources_are_current": both(
+        log("node_allocatable", "nvidia.com/gpu: 2\nnvidia.com/mig-1g.10gb: 7\n"), stated(mig_layout="all GPUs in MIG mode")
+    ),
     "orchestrator.device_plugin_sees_driver": log("device_plugin_log", "E0117 factory.go:112] Incompatible platform detected"),
     "orchestrator.gpus_allocatable": form("node_allocatable", stdout='{"nvidia.com/gpu": "0"}', rc=0),
     "orchestrator.devices_healthy": log("device_plugin_log", "XidCriticalError: Xid=69 on Device=GPU-7540a9b3, the device will go unhealthy."),

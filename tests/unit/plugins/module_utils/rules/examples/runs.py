@@ -92,6 +92,14 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("container.shared_memory", app("Error while creating shared memory segment /dev/shm/nccl-pZafXL (size 7340384)"), ("/dev/shm",)),
     ("container.shared_memory", app("unable to open shared memory object </torch_1_2> in read-write mode"), ("/dev/shm",)),
     ("container.writable_root", app(HOOK + "mount error: file creation failed: /usr/bin/nvidia-smi: read-only file system"), ("read-only",)),
+    (
+        "container.run_folder_is_its_own",
+        app(
+            HOOK + "mount error: file creation failed: /var/lib/docker/overlay2/x/merged/run/nvidia-persistenced/socket: no such device or address",
+            command="docker run --gpus all -v /run:/run x",
+        ),
+        ("/run:/run", "bind-mount"),
+    ),
     ("container.run_otherwise", app("docker: Error response from daemon: the moon is full.", rc=125), ("engine",)),
     ("container.run_otherwise", app("cannot set both Count and DeviceIDs on device request", rc=125), ("count",)),
     ("container.run_otherwise", app("services.a.deploy Additional properties are not allowed ('devices' was unexpected)"), ("devices", "docker compose")),
