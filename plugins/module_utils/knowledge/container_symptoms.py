@@ -61,7 +61,8 @@ SHARED_MEMORY = "|".join(
         r"|allocate) /dev/shm/\S+",
         r"unable to (?:open|write to|mmap|allocate|resize) [^\n]{0,40}(?:shared memory|</?torch_\d+)|insufficient shared memory|out of shared memory",
         r"worker[^\n]{0,40}killed by signal: Bus error|bus error encountered in worker|\bBus error\b",
-        r"(?:No space left on device|Errno 28)[^\n]{0,80}(?:/dev/shm|shm|psm_)|/dev/shm[^\n]{0,80}(?:No space left|is full|too small|has only \d+ bytes)",
+        r"(?:No space left on device|Errno 28)[^\n]{0,80}(?:/dev/shm|shm|psm_)|/dev/shm[^\n]{0,80}(?:No space left|is full|too small|has only \d+ bytes)"
+        r"|/dev/shm/[\s\S]{0,300}?(?:No space left on device|Errno 28)",
         r"shared memory (?:region|key)[^\n]{0,120}(?:unable|failed|No space)|[Uu]nable to initialize shared memory key"
         r"|increase the (?:available )?shared memory",
         r"ncclShmOpen|shmOpen[^\n]{0,60}(?:failed|error)|shm_open[^\n]{0,60}(?:failed|No space)|SharedMemory[^\n]{0,60}No space",

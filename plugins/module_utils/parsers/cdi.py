@@ -17,7 +17,7 @@ Numbered = Tuple[str, int, int]
 
 @dataclass(frozen=True)
 class CdiSpec:
-    """What a CDI spec file names: its kind, its devices, the device nodes to inject, and the driver versions in its library paths."""
+    """What a CDI spec file names: its kind, its devices, the device nodes to inject, and the driver versions and the names in its library paths."""
 
     path: str
     kind: str
@@ -26,6 +26,7 @@ class CdiSpec:
     driver_versions: frozenset[str]
     version: str | None = None
     numbered: frozenset[Numbered] = frozenset()
+    libraries: frozenset[str] = frozenset()
 
     @property
     def directory(self) -> str:
@@ -54,6 +55,7 @@ def _of_tree(path: str, tree: dict[str, Any]) -> CdiSpec:
         nodes=frozenset(str(node.get("hostPath") or node.get("path")) for node in nodes),
         driver_versions=_driver_versions(texts),
         version=str(tree["cdiVersion"]) if tree.get("cdiVersion") else None,
+        libraries=_libraries(texts),
         numbered=frozenset(
             (str(node.get("hostPath") or node.get("path")), node["major"], node.get("minor", 0)) for node in nodes if isinstance(node.get("major"), int)
         ),
@@ -83,12 +85,18 @@ def _of_text(path: str, text: str) -> CdiSpec:
         driver_versions=_driver_versions(text),
         version=version.group(1).rstrip(".") if version else None,
         numbered=frozenset(_numbered(text)),
+        libraries=_libraries(text),
     )
 
 
 def _driver_versions(text: str) -> frozenset[str]:
     """The driver's own libraries carry its version, three digits first; others (egl-gbm, wayland) have small ones."""
     return frozenset(re.findall(r"/lib[\w+-]*\.so\." + VERSION + r"(?![\d.])", text))
+
+
+def _libraries(text: str) -> frozenset[str]:
+    """Of CUDA's and NVML's libraries those that are mounted."""
+    return frozenset(re.findall(r"/(libcuda|libnvidia-ml)\.so\.", text))
 
 
 def _numbered(text: str) -> Iterator[Numbered]:

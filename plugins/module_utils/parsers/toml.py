@@ -34,6 +34,15 @@ def settings(text: str) -> Settings:
     return found
 
 
+def faulty_line(text: str) -> str | None:
+    """The first line of a whole file that is no TOML: neither table nor `key = value`, or a key without a value."""
+    for line in _joined(text):
+        pair = _PAIR.match(line)
+        if line.strip() and not line.lstrip().startswith("#") and not (_TABLE.match(line) or (pair and pair.group(2).split("#")[0].strip())):
+            return line.strip()
+    return None
+
+
 def setting(found: Settings, *path: str) -> Any:
     """The value at a path; an excerpt may have left the table's heading out, and then the bare key stands for it."""
     return found.get(path, found.get(path[-1:]))

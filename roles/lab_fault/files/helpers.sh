@@ -121,7 +121,7 @@ derive() {
     docker create --name fault-image "$(canary)" >/dev/null
     if [ "$2" = - ]; then file=$(mktemp); cat >"$file"; chmod 0644 "$file"; else file=$2; fi
     docker cp -q "$file" "fault-image:$3"
-    docker commit -q fault-image "$1" >/dev/null
+    docker commit fault-image "$1" >/dev/null
     docker rm fault-image >/dev/null
 }
 

@@ -82,7 +82,11 @@ class PolicyFacts(EngineFacts, DeviceNodeFacts):
 
     @fact
     def device_access_was_lost(self) -> bool:
-        """Whether a container had its devices before: its lists say so, or somebody who watched it."""
+        """Whether a container had its devices before: its lists say so, somebody who watched it, or a fresh one in which the same program works."""
+        running = [run for run in self.runs if re.search(r"\bexec\b", str(run.get("command") or ""))]
+        fresh = [run for run in self.runs if run not in running and run.get("rc") == 0]
+        if fresh and any(run.get("rc") and run.get("payload") in {one.get("payload") for one in fresh} for run in running):
+            return True
         before, now = (str(self.bundle.stated.get(f"container_devices_list_{when}") or "") for when in ("at_start", "when_failing"))
         return bool(before and now and before != now) or bool(_HAD_IT_BEFORE.search("\n".join(self._notes())))
 

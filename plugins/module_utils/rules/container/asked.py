@@ -55,6 +55,12 @@ def undeclared_runs(facts: Facts) -> list[str]:
     return [str(run.get("image") or "container") for run in facts.runs if run.get("request") == "none" and run.get("engine") != "kubernetes"]
 
 
+def _of_undeclared(facts: Facts, seen: str) -> bool:
+    """Whether the words are of a run that asked for nothing, beside others that asked."""
+    number = re.match(r"run (\d+):", seen)
+    return bool(number) and facts.runs[int(number.group(1)) - 1].get("request") == "none" if number else False
+
+
 def asked_for_nothing(names: str, variable: str, seen: str | None, after_image: str) -> Outcome:
     """The failure: nobody asked, with what was meant to ask."""
     if after_image:
@@ -89,7 +95,7 @@ def gpu_is_requested(facts: Facts, wanted: Wanted) -> Outcome:
     if after_image or (silent and (seen or variable)):
         return asked_for_nothing(", ".join(request.source for request in silent[:3]), variable, seen, after_image)
     undeclared = undeclared_runs(facts)
-    if undeclared and seen and not facts.gpu_requests:
+    if undeclared and seen and not (facts.gpu_requests and not _of_undeclared(facts, seen)):
         return asked_for_nothing(undeclared[0], "", seen, "")
     return not_seen(facts, wanted)
 

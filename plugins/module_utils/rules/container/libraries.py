@@ -30,7 +30,7 @@ def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
     runs = [run for run in (facts.container_runs or ()) if run.started is not False]
-    without = [run for run in runs if run.report and LOADER in str(run.report.end)]
+    without = [run for run in runs if run.report and LOADER in str(run.report.end) and run.request != "none"]
     if without:
         return failed("libcuda.so.1 is found", f"{without[0].label}: {without[0].report.end if without[0].report else ''}")
     said = heard(facts, NO_COMPUTE)

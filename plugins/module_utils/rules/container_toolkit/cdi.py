@@ -296,6 +296,31 @@ def cdi_specs_agree(facts: Facts, wanted: Wanted) -> Outcome:
 
 
 @rule(
+    "container_toolkit.cdi_spec_libraries",
+    layer=CONTAINER_TOOLKIT,
+    needs=(DRIVER,),
+    probes=("cdi_specs",),
+    symptom="Containers that ask by CDI get the devices and nvidia-smi works, and CUDA programs miss libcuda.so.1; by --gpus they work.",
+    cause="The CDI specification mounts no libcuda: it was generated while the driver's compute libraries were not installed, or was edited.",
+    fix=REFRESH,
+    verify="grep libcuda.so /var/run/cdi/nvidia.yaml names the driver's version.",
+    source="NVIDIA/nvidia-container-toolkit pkg/nvcdi/driver-nvml.go; seen on lab nodes, 2026-12-01",
+)
+def cdi_spec_libraries(facts: Facts, wanted: Wanted) -> Outcome:
+    """The CDI spec mounts CUDA's library where it mounts NVML's"""
+    if without_toolkit(facts, wanted):
+        return not_applicable(NONE_HERE)
+    if not wanted:
+        return not_applicable("what a report quotes of a spec may be a part")
+    bare = [spec.path for spec in facts.cdi_specs or () if spec.kind == "nvidia.com/gpu" and spec.libraries == {"libnvidia-ml"}]
+    if bare:
+        return failed(
+            "libcuda in each spec", f"{bare[0]} mounts libnvidia-ml alone", cause=f"The CDI spec {bare[0]} mounts no libcuda: CUDA programs do not start."
+        )
+    return unknown() if facts.cdi_specs is None else passed(", ".join(spec.path for spec in facts.cdi_specs))
+
+
+@rule(
     "container_toolkit.cdi_generates",
     layer=CONTAINER_TOOLKIT,
     needs=(DRIVER,),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER_TOOLKIT
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import toml
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container_toolkit.packages import NONE_HERE, without_toolkit
@@ -42,9 +43,10 @@ def config_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
     if without_toolkit(facts, wanted):
         return not_applicable(NONE_HERE)
     said = facts.engine_said(UNREADABLE)
-    if said:
-        cause = f"The container toolkit cannot read its configuration {FILE}: {quote(said)}."
-        return failed("a file that the toolkit reads", quote(said), cause=cause)
+    line = toml.faulty_line(facts.bundle.text("toolkit_config") or "") if facts.bundle.complete("toolkit_config") else None
+    if said or line:
+        words = quote(said) if said else f"the line `{line}` is no TOML"
+        return failed("a file that the toolkit reads", words, cause=f"The container toolkit cannot read its configuration {FILE}: {words}.")
     return passed(FILE) if facts.toolkit_settings is not None else unknown()
 
 

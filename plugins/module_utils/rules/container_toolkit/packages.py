@@ -29,6 +29,7 @@ MIXED = (
     r"nvidia-container-cli[^\n]*(?:unrecognized|unknown|invalid) option[^\n]*|symbol lookup error[^\n]*nvidia-container[^\n]*|undefined symbol: nvc_\w+"
     r"|No help topic for 'prestart'|libnvidia-container[^\n]*version [`'\"]NVC[^\n]*"
 )
+REINSTALL = "Install it again: apt-get install --reinstall nvidia-container-toolkit nvidia-container-toolkit-base (or dnf reinstall), and restart the engine."
 NONE_HERE = "this pool has no container toolkit"
 
 
@@ -90,6 +91,10 @@ def _incomplete(facts: Facts) -> Outcome:
     packages_here, needed = facts.toolkit_packages or {}, ("nvidia-container-toolkit", "libnvidia-container-tools")
     missing = [name for name in needed if name not in packages_here]
     looked = any(facts.bundle.complete(listing) and facts.bundle.text(listing) for listing in ("dpkg_l", "rpm_qa"))
+    program = facts.engine_said(NO_PROGRAM)
+    if program and not missing:
+        cause = f"The package of the NVIDIA Container Toolkit is installed, and a program of it is gone: {quote(program)}."
+        return failed("the hook's program", quote(program), cause=cause, remedy=REINSTALL)
     if not packages_here or not missing or not looked:
         return passed(f"NVIDIA Container Toolkit {facts.toolkit_version}")
     return failed(

@@ -112,9 +112,10 @@ def swarm_resources(facts: Facts, wanted: Wanted) -> Outcome:
 def cuda_beside_nvml(facts: Facts, wanted: Wanted) -> Outcome:
     """Containers get CUDA, not NVML alone"""
     said = facts.said(CUDA_UNKNOWN, lambda source: source.startswith("run "))
+    if any(run.report and run.report.end.ok for run in facts.container_runs or ()):
+        return passed("containers compute")
     if not said:
-        computed = any(run.report and run.report.end.ok for run in facts.container_runs or ())
-        return passed("containers compute") if computed else not_applicable("no container says that cuInit fails with 999")
+        return not_applicable("no container says that cuInit fails with 999")
     if facts.said(CUDA_UNKNOWN, lambda source: source in ("cuda_probe", "app_log")) or facts.toolkit_setting("nvidia-container-cli", "no-cgroups"):
         return not_applicable("the host fails too, or no-cgroups is set: see those layers")
     if not between(facts.toolkit_version, *CUINIT_SUSPECTS) or facts.bundle.rc("nvidia_smi") != 0:

@@ -18,7 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.cuda_sympto
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CUDA
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, from_program, heard, not_seen, without_toolkit
 
 
@@ -36,6 +36,12 @@ def cpu_build(facts: Facts) -> tuple[CpuBuild, str] | None:
     """The framework that was built without CUDA, and its words."""
     spoken = ((build, said) for build in CPU_BUILDS if (said := heard(facts, build.pattern, from_program)))
     return next(spoken, None) or stated_build(facts)
+
+
+FALLBACK = (
+    r"(?:CUDA|GPUs?)\b[^\n]{0,40}\b(?:not (?:available|found|detected|visible)|unavailable)[^\n]{0,60}\bCPU\b|(?:falling|fell|fall) back to (?:the )?CPU"
+    r"|running on (?:the )?CPU instead"
+)
 
 
 @rule(
@@ -149,3 +155,26 @@ def compiler_is_there(facts: Facts, wanted: Wanted) -> Outcome:
     """An image in which CUDA code is compiled has the compiler"""
     said = heard(facts, NO_COMPILER)
     return not_seen(facts, wanted) if said is None or without_toolkit(wanted) else failed("nvcc in the image", said)
+
+
+@rule(
+    "cuda.gpu_is_used",
+    layer=CUDA,
+    probes=(),
+    symptom="A job that asked for a GPU ends without an error and takes hours: 'CUDA is not available, using CPU', 'falling back to CPU'.",
+    cause="The program went on with the CPU, though containers on this node get a GPU that computes.",
+    fix="Pin the framework's CUDA build, take away CUDA_VISIBLE_DEVICES= and --device cpu, and let the entry point fail where CUDA does not initialise.",
+    verify="nvidia-smi shows the program's process and its memory while it runs.",
+    source="users' reports of silent CPU fallback; seen on lab nodes, 2026-12-01",
+)
+def gpu_is_used(facts: Facts, wanted: Wanted) -> Outcome:
+    """A program that asked for a GPU does not go on with the CPU"""
+    said = heard(facts, FALLBACK)
+    works = any(run.report and run.report.end.ok for run in facts.container_runs or ())
+    if said is None or without_toolkit(wanted):
+        return not_seen(facts, wanted)
+    if not works:
+        return unknown(f"{said}; whether CUDA works in a container here is not known", decided_by="the CUDA probe in a container: validate_nodes")
+    cause = f"A program fell back to the CPU ({said}), while CUDA computes in another container here: a CPU-only build, or its devices are hidden from it."
+    decides = "in the container: python3 -c 'import torch; print(torch.__version__, torch.version.cuda)'; env | grep CUDA_VISIBLE_DEVICES"
+    return failed("the GPU is used", said, cause=cause, confidence="medium", decided_by=decides)

@@ -60,7 +60,7 @@ def has_nvswitch(facts: Facts) -> bool | None:
 def fabric_manager(facts: Facts, wanted: Wanted) -> Outcome:
     """Where there are NVSwitches, the fabric manager runs at exactly the driver's version"""
     other = facts.told(OTHER_VERSION)
-    if other:
+    if other and not _is_well(facts):  # the log may hold what an earlier start said
         return _other_version(other.group("own"), other.group("driver"))
     switches = has_nvswitch(facts)
     if facts.told(NOTHING_TO_DO) and switches is not True:
@@ -77,6 +77,13 @@ def fabric_manager(facts: Facts, wanted: Wanted) -> Outcome:
     if not needed and not (not_ready and switches is None):
         return not_applicable("no NVSwitch on PCI and no fabric manager pinned") if switches is False else unknown()
     return _service(facts, bool(needed), not_ready is not None)
+
+
+def _is_well(facts: Facts) -> bool:
+    """Whether the service runs, at the driver's version."""
+    service = facts.service("fabricmanager_service") or {}
+    installed = [version for name, version in (facts.driver_packages or {}).items() if "fabric" in name]
+    return service.get("ActiveState") == "active" and bool(installed) and installed[0] == facts.driver_version
 
 
 def _fabric_state(facts: Facts) -> str | None:

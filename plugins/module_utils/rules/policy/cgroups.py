@@ -58,7 +58,7 @@ def cgroup_version(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def device_access_lost(facts: Facts, wanted: Wanted) -> Outcome:
     """No running container loses its devices"""
-    said = heard(facts, EPERM)
+    said = heard(facts, EPERM) or (heard(facts, CUDA_CANNOT_OPEN) if facts.device_access_was_lost else None)
     if said is None:
         return nothing_heard(facts, "that a device may not be opened")
     if facts.no_cgroups or facts.lxc_devices:

@@ -369,10 +369,15 @@ def write_devices(node, uvm_major, caps_major):
     write(node.proc / "devices", rest.replace("\n\nBlock", "\n" + "".join(lines) + "\nBlock", 1))
 
 
+def number(value):
+    """A number as the kernel reads a module's option: 0x hexadecimal, a leading 0 octal."""
+    return int(value, 16 if value.startswith("0x") else 8 if value.startswith("0") else 10)
+
+
 def write_params(node):
     """The parameters that the driver lists, with what modprobe.d sets."""
     params = {"ModifyDeviceFiles": 1, "DeviceFileUID": 0, "DeviceFileGID": 0, "DeviceFileMode": 438, "EnableGpuFirmware": 18}
-    given = {key.removeprefix("NVreg_"): int(value, 0) for key, value in options(node, "nvidia").items() if re.fullmatch(r"0x[0-9a-f]+|\d+", value)}
+    given = {key.removeprefix("NVreg_"): number(value) for key, value in options(node, "nvidia").items() if re.fullmatch(r"0x[0-9a-f]+|\d+", value)}
     params.update(given)
     write(node.driver / "params", "".join(f"{key}: {value}\n" for key, value in params.items()))
     return params

@@ -50,9 +50,11 @@ def call(function, *arguments):
 
 
 def inside(root, path):
-    """The place of a path in the container; its folder exists afterwards."""
+    """The place of a path in the container; its folder exists afterwards, open to the container's user."""
     target = Path(root + path)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    for folder in reversed([one for one in target.parents if not one.exists()]):
+        folder.mkdir()
+        folder.chmod(0o755)
     return target
 
 
@@ -101,7 +103,10 @@ def configure(arguments):
         bind(path, arguments.rootfs)
     for path in nodes:
         copy_node(path, arguments.rootfs)
-    subprocess.run([arguments.ldconfig.lstrip("@"), "-r", arguments.rootfs], check=True)
+    program = arguments.ldconfig.lstrip("@")
+    if not Path(program).exists():
+        raise toolkit.ToolkitError(f"ldcache error: open failed: {program}: no such file or directory")
+    subprocess.run([program, "-r", arguments.rootfs], check=True)
 
 
 def info(_arguments):

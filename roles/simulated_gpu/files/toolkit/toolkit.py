@@ -43,7 +43,10 @@ def log(level, text):
 
 def config():
     """config.toml, or nothing where it is not there."""
-    return tomllib.loads(CONFIG.read_text()) if CONFIG.exists() else {}
+    try:
+        return tomllib.loads(CONFIG.read_text()) if CONFIG.exists() else {}
+    except tomllib.TOMLDecodeError as error:
+        raise SystemExit(f"unable to load config file {CONFIG}: {error}") from error
 
 
 def setting(*keys, otherwise):

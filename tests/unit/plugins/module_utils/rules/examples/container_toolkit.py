@@ -48,6 +48,9 @@ FAILING = {
     "container_toolkit.cdi_hooks_run": ran(
         "error running createContainer hook #0: fork/exec /usr/bin/nvidia-cdi-hook: no such file or directory", request="cdi"
     ),
+    "container_toolkit.cdi_spec_libraries": both(
+        text("cdi_specs", "libcuda.so.", "libother.so."), text("cdi_specs", "kind: nvidia.com/gpu", "kind: nvidia.com/gpu # /libnvidia-ml.so.")
+    ),
     "container_toolkit.cdi_generates": form(
         "cdi_generate_log",
         stdout="INFO[0000] Using /opt/nvidia/lib64/libnvidia-ml.so.550.163.01\nERRO[0000] failed to generate CDI spec: failed to locate libcuda.so.550.163.01: "

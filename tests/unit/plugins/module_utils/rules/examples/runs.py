@@ -15,6 +15,10 @@ HOOK = "OCI runtime create failed: error running hook #0: exit status 1, stdout:
 RESERVED = "services:\n  a:\n    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, capabilities: [gpu]}]}}}\n"
 
 
+REPORT = {"schema": "goldnode.cuda_probe/v1", "nonce": "5eed", "library": "libcuda.so.1", "ok": True, "step": None, "result": 0, "devices": []}
+WELL = {"engine": "docker", "request": "gpus", "payload": "cuda_probe", "stdout": json.dumps(REPORT), "rc": 0}
+
+
 def app(text: str, **run: Any) -> dict[str, Any]:
     """A program in a container that says this."""
     return {"runs": [{"engine": "docker", "payload": "app", "stderr": text, "rc": 1, **run}]}
@@ -100,6 +104,7 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ),
         ("/run:/run", "bind-mount"),
     ),
+    ("cuda.gpu_is_used", {"runs": [WELL, *app("CUDA is not available, using CPU", rc=0, request="gpus")["runs"]]}, ("fell back to the CPU", "CPU-only")),
     ("container.run_otherwise", app("docker: Error response from daemon: the moon is full.", rc=125), ("engine",)),
     ("container.run_otherwise", app("cannot set both Count and DeviceIDs on device request", rc=125), ("count",)),
     ("container.run_otherwise", app("services.a.deploy Additional properties are not allowed ('devices' was unexpected)"), ("devices", "docker compose")),
