@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 PASS = "pass"  # noqa: S105 - a verdict, not a password
 FAIL = "fail"
@@ -48,8 +47,7 @@ def all_needs(layer: str) -> frozenset[str]:
     return frozenset(LAYERS[layer]).union(*(all_needs(name) for name in LAYERS[layer]))
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One judged statement. `pass` means that all evidence it needs was there; could not look is `unknown`.
 
     `decided_by`: where the evidence allows two causes, both stand in `cause`, and this is the one probe or command that would decide.
@@ -62,7 +60,7 @@ class Finding:
     severity: str = "error"
     expected: str = ""
     observed: str = ""
-    evidence: tuple[str, ...] = field(default_factory=tuple)
+    evidence: tuple[str, ...] = ()
     cause: str = ""
     remedy: str = ""
     confidence: str = "high"

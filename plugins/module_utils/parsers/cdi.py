@@ -102,6 +102,8 @@ def _libraries(text: str) -> frozenset[str]:
 def _numbered(text: str) -> Iterator[Numbered]:
     """Each item of a list that names a node of NVIDIA's and its major; an absent minor is 0."""
     for item in re.split(r"^\s*-\s", text, flags=re.M):
+        if "/dev/nvidia" not in item:
+            continue
         node = re.search(r"\bhostPath:\s*[\"']?(/dev/nvidia\S*?)[\"']?\s*$", item, re.M) or re.search(
             r"\bpath:\s*[\"']?(/dev/nvidia\S*?)[\"']?\s*$", item, re.M
         )

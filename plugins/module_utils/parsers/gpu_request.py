@@ -96,7 +96,8 @@ def of_command(command: str) -> GpuRequest | None:
     found = ENGINES.search(command.replace("\\\n", " "))
     if not found:
         return None
-    words = shlex.split(found.group(1), comments=False)
+    line = found.group(1)
+    words = shlex.split(line) if any(mark in line for mark in "'\"\\") else line.split()
     options, rest = _options(words)
     asked = [_gpus(value) for value in options.get("gpus", ())]
     return GpuRequest(

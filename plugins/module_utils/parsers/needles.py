@@ -34,7 +34,10 @@ def search(pattern: str, text: str) -> re.Match[str] | None:
 
 def may_match(prepared: Prepared, lower: str) -> bool:
     """Whether a text in lower case holds what the pattern needs."""
-    return not prepared.words or any(word in lower for word in prepared.words)
+    for word in prepared.words:
+        if word in lower:
+            return True
+    return not prepared.words
 
 
 @lru_cache(maxsize=None)

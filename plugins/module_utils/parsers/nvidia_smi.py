@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Mapping
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import pci_address
 
 # "|   7  NVIDIA A100 80G...  On   | 00000000:D6:00.0 Off |                 ERR! |"
@@ -36,11 +37,13 @@ class GpuLog:
 
     def value(self, pattern: str) -> str | None:
         """The first value whose path has the pattern."""
-        return next((value for path, value in self.values.items() if re.search(pattern, path)), None)
+        found = needles.prepare(pattern).pattern.search
+        return next((value for path, value in self.values.items() if found(path)), None)
 
     def all(self, pattern: str) -> dict[str, str]:
         """Every value whose path has the pattern."""
-        return {path: value for path, value in self.values.items() if re.search(pattern, path)}
+        found = needles.prepare(pattern).pattern.search
+        return {path: value for path, value in self.values.items() if found(path)}
 
 
 def table(text: str) -> tuple[Row, ...]:

@@ -18,8 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What one rule says about one node; a failure's empty `cause` and `remedy` are taken from the rule's own words (model.Finding)."""
 
     verdict: str

@@ -43,8 +43,10 @@ class Message(NamedTuple):
 def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
     """The first message that has the pattern, and where; case does not matter."""
     compiled = needles.prepare(pattern).pattern
-    found = ((message, compiled.search(message.text)) for message in messages)
-    return next(((message, match) for message, match in found if match), None)
+    for message in messages:
+        if match := compiled.search(message.text):
+            return message, match
+    return None
 
 
 class fact(Generic[T]):  # noqa: N801 - used like `property`

@@ -75,7 +75,6 @@ def _shows(facts: Facts, fault: Fault) -> str | None:
 def swarm_resources(facts: Facts, wanted: Wanted) -> Outcome:
     """The toolkit honours Swarm's generic resources"""
     resource = facts.toolkit_setting("", "swarm-resource") or facts.toolkit_setting("nvidia-container-runtime", "swarm-resource")
-    in_swarm = bool(re.search(r"Swarm:\s*active|\"LocalNodeState\":\s*\"active\"", facts.bundle.text("docker_info") or ""))
     if not (resource or any(run.get("engine") == "swarm" for run in facts.runs)):
         return not_applicable("no swarm-resource is set")
     if facts.toolkit_version is None:
@@ -83,6 +82,7 @@ def swarm_resources(facts: Facts, wanted: Wanted) -> Outcome:
     mode = facts.toolkit_setting("nvidia-container-runtime", "mode") or "auto"
     if mode == "legacy" or not between(facts.toolkit_version, SWARM_LOST, SWARM_BACK):
         return passed(f"{facts.toolkit_version}, mode {mode}")
+    in_swarm = re.search(r"Swarm:\s*active|\"LocalNodeState\":\s*\"active\"", facts.bundle.text("docker_info") or "")
     if resource and not in_swarm and not any(run.get("engine") == "swarm" for run in facts.runs):
         return not_applicable("this node is in no swarm, as far as was seen")
     return failed(

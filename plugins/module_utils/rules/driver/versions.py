@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import DRIVER
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvrm
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles, nvrm
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
@@ -36,7 +36,7 @@ def library_matches_module(facts: Facts, wanted: Wanted) -> Outcome:
     if facts.module_loaded is False:
         return not_applicable("no module is loaded")
     refused = nvrm.mismatch(facts.nvrm or "")
-    own = re.search(MISMATCH, facts.bundle.output("nvidia_smi") or "", re.I)
+    own = needles.search(MISMATCH, facts.bundle.output("nvidia_smi") or "")
     loaded, library = facts.loaded_module_version, facts.library_version
     differ = bool(loaded and library and not _same(loaded, library))
     if facts.smi_works and not own and not differ:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.nv_status import OF_THE_GPU, STATUSES
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.xid import APPLICATION, GPU, XIDS
@@ -64,7 +63,7 @@ def _of_applications(facts: Facts) -> Outcome:
         f"Restart the application; "
         "suspect the GPU only if it repeats this with different applications, and the driver if many nodes of one driver version do and others do not."
     )
-    return replace(calm, cause=cause)
+    return calm._replace(cause=cause)
 
 
 @rule(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import ORCHESTRATOR
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule
@@ -34,7 +35,7 @@ SLURM = (
 def slurm_gres(facts: Facts, wanted: Wanted) -> Outcome:
     """Slurm counts the GPUs that are there"""
     text = "\n".join([*(message.text for message in facts.messages or ()), *(f"{key}: {value}" for key, value in facts.bundle.stated.items())])
-    found = re.search(SLURM, text, re.I)
+    found = needles.search(SLURM, text)
     if found is None:
         slurm = "slurm" in text.lower()
         return passed("nothing about gres in Slurm's words") if slurm else not_applicable("no words of Slurm in the evidence")

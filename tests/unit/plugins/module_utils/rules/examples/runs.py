@@ -15,7 +15,7 @@ HOOK = "OCI runtime create failed: error running hook #0: exit status 1, stdout:
 RESERVED = "services:\n  a:\n    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, capabilities: [gpu]}]}}}\n"
 
 
-REPORT = {"schema": "goldnode.cuda_probe/v1", "nonce": "5eed", "library": "libcuda.so.1", "ok": True, "step": None, "result": 0, "devices": []}
+REPORT = {"schema": "goldnode.cuda_probe/v1", "nonce": "5eed", "simulated": True, "library": "libcuda.so.1", "driver_version": 13000, "ok": True, "devices": []}
 WELL = {"engine": "docker", "request": "gpus", "payload": "cuda_probe", "stdout": json.dumps(REPORT), "rc": 0}
 
 
