@@ -29,8 +29,8 @@ the distribution's own), which shows that rule and stand-in agree, not that a re
 APART = """
 ## Counted apart
 
-What a lab node cannot show, since it shares this machine's kernel: Secure Boot that refuses an unsigned module, AppArmor and SELinux that deny a device,
-a real nouveau. They need a booted machine with a kernel of its own; until there is one in `make nightly` they are proven on captured reports alone
+What a lab node cannot show, since it shares this machine's kernel: Secure Boot that refuses an unsigned module, and AppArmor that denies a container the
+device. `make nightly` shows both on a booted machine (`tests/vm`, rung `booted`). SELinux and a real nouveau are proven on captured reports alone
 (`tests/cases`). Rootless Docker is not in the lab.
 """
 

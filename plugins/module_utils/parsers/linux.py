@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,7 @@ class PciDevice:
     name: str
 
 
-@dataclass(frozen=True)
-class Package:
+class Package(NamedTuple):
     """One row of dpkg's list. `status` is its two letters: wanted (h: held) and state (i: installed)."""
 
     name: str
