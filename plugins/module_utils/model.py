@@ -73,4 +73,4 @@ class Finding(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """The finding as the JSON mapping that reports and the ledger hold."""
-        return {**vars(self), "evidence": list(self.evidence), "page": self.page}
+        return {**self._asdict(), "evidence": list(self.evidence), "page": self.page}

@@ -16,7 +16,7 @@ def test_a_captured_failure_is_blamed_on_its_layer_and_cause(name):
 def test_reports_that_somebody_wrote_without_seeing_a_rule_are_nearly_all_named():
     """What the evidence does not decide may stay unknown; what it decides is right in nine of ten (tests/cases/blind/README.md has the first scores)."""
     scores = [found for found in (scoring.score(name, BLIND) for name in scoring.names(BLIND)) if found.sufficient]
-    assert len(scores) > 100
+    assert len(scores) > 70
     assert sum(found.layer for found in scores) >= 0.95 * len(scores)
     assert sum(found.layer and found.cause for found in scores) >= 0.9 * len(scores)
 
