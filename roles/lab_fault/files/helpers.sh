@@ -118,6 +118,7 @@ end_service() { docker rm -f fault-service >/dev/null; }
 
 # derive NAME SOURCE TARGET: a container image from the canary's with one more file or folder; SOURCE - is stdin.
 derive() {
+    docker rm -f fault-image >/dev/null 2>&1 || true
     docker create --name fault-image "$(canary)" >/dev/null
     if [ "$2" = - ]; then file=$(mktemp); cat >"$file"; chmod 0644 "$file"; else file=$2; fi
     docker cp -q "$file" "fault-image:$3"

@@ -246,6 +246,8 @@ def devices_against_host(run: Run, seen: Report, host: Report) -> str | None:
     """What is wrong with the devices that a container for all devices got; None if they are the host's."""
     if seen.end.result in NO_USABLE_DEVICE and not seen.devices:
         return f"{run.label}: no usable device ({seen.end})"
+    if seen.end.step == "cuInit":
+        return None  # CUDA refused before it looked at devices: see the rules of cuda
     missing, foreign = sorted(host.uuids - seen.uuids), sorted(seen.uuids - host.uuids)
     words = [f"{what} {', '.join(uuids)}" for what, uuids in (("without", missing), ("with", foreign)) if uuids]
     return f"{run.label}: {' and '.join(words)}" if words else None

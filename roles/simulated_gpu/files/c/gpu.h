@@ -91,7 +91,8 @@ static int node_error(const char *name, unsigned wanted_major)
         return errno;
     if (!S_ISCHR(node.st_mode) || major(node.st_rdev) != wanted_major)
         return ENXIO;
-    fd = open(path, O_RDWR | O_CLOEXEC);
+    /* Capability nodes give leave to read alone (mode 0444). */
+    fd = open(path, (strncmp(name, "nvidia-caps/", 12) ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (fd < 0)
         return errno == ENXIO ? 0 : errno;
     close(fd);
