@@ -63,8 +63,8 @@ def page() -> str:
     lines = [
         "# Coverage",
         "",
-        "Made by `python -m tests.coverage` from `docs/coverage.yml`, the captured cases and the last run of the fault bench. A row's rung is the most real one on",
-        "which one of its rules was seen to fail: `captured` (a report), `simulated` (a fault of a lab node, [faults](faults.md)), `booted` (tests/vm).",
+        "Made by `python -m tests.coverage` from `docs/coverage.yml`, the captured cases and the last run of the fault bench. A row's rung is the most real",
+        "one on which one of its rules was seen to fail: `captured` (a report), `simulated` (a fault of a lab node, [faults](faults.md)), `booted` (tests/vm).",
         "",
         "| row | what | rules | cases | faults | rung | elsewhere, and what is missing |",
         "|---|---|---|---|---|---|---|",

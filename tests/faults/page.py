@@ -32,6 +32,9 @@ APART = """
 What a lab node cannot show, since it shares this machine's kernel: Secure Boot that refuses an unsigned module, and AppArmor that denies a container the
 device. `make nightly` shows both on a booted machine (`tests/vm`, rung `booted`). SELinux and a real nouveau are proven on captured reports alone
 (`tests/cases`). Rootless Docker is not in the lab.
+
+Missing capability nodes of MIG devices are shown as `driver.mig_instances` by a lab node, not as `device_nodes.mig_capabilities`: the stand-in's NVML lists no
+instance without its nodes, and the evidence does not hold the driver's own list of instances (`/proc/driver/nvidia/capabilities`) yet.
 """
 
 
