@@ -140,7 +140,7 @@ def _checked(parsed: Any) -> dict[str, Any]:
     if not isinstance(parsed, dict):
         raise UnreadableError(f"it is {_kind(parsed)}; expected a mapping with schema {SCHEMA}")
     if parsed.get("schema") != SCHEMA:
-        said = str(parsed["schema"])[:80] if isinstance(parsed.get("schema"), (str, int, float)) else "missing"
+        said = ascii(parsed["schema"]).strip("'")[:80] if isinstance(parsed.get("schema"), (str, int, float)) else "missing"
         raise UnreadableError(f"its schema is {said}; expected {SCHEMA}")
     for key, kind in (("probes", dict), ("stated", dict), ("runs", list)):
         if not isinstance(parsed.setdefault(key, kind()), kind):
