@@ -29,13 +29,14 @@ class Relation:
 
 @dataclass(frozen=True)
 class Package:
-    """One version of a package in one repository."""
+    """One version of a package in one repository; `filename` is where it lies below the repository's address."""
 
     name: str
     version: str
     architecture: str
     repository: str
     origin: str
+    filename: str
     size: int
     sha256: str
     layer: str
@@ -81,6 +82,7 @@ def _package(paragraph: str, repository: str, origin: str, layer: str) -> Packag
         architecture=fields["Architecture"],
         repository=repository,
         origin=origin,
+        filename=fields["Filename"],
         size=int(fields["Size"]),
         sha256=fields["SHA256"],
         layer=layer,

@@ -18,6 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.shape import sen
 
 SCHEMA_ID = "goldnode.lock/v1"
 LAYERS = (KERNEL, DRIVER, TOOLKIT, ENGINE)
+_PACKAGE_KEYS = ("name", "version", "architecture", "repository", "origin", "filename", "size", "sha256", "layer")
 LOCK_SUFFIX = ".lock.yml"
 _HEADER = "# Written by goldnode.gpu.lock_stack, never by hand: a changed value is refused. Edit group_vars/<pool>/pins.yml and lock again.\n"
 
@@ -41,13 +42,23 @@ SCHEMA = _mapping(
     pins={"type": "object", "description": "the mapping goldnode_pins"},
     pins_digest=_DIGEST,
     repositories=_list_of(
-        name=_TEXT, uris=_LIST_OF_TEXT, suites=_LIST_OF_TEXT, components=_LIST_OF_TEXT, origin=_TEXT, label=_TEXT, key_fingerprint=_TEXT, snapshot=_DIGEST
+        name=_TEXT,
+        uris=_LIST_OF_TEXT,
+        suites=_LIST_OF_TEXT,
+        components=_LIST_OF_TEXT,
+        origin=_TEXT,
+        label=_TEXT,
+        key_fingerprint=_TEXT,
+        snapshot=_DIGEST,
+        date={"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", "description": "when the index was made, in UTC (2026-11-30T20:14:05Z)"},
     ),
     packages=_list_of(
         name=_TEXT,
         version=_TEXT,
         architecture=_TEXT,
         repository=_TEXT,
+        origin=_TEXT,
+        filename=_TEXT,
         size={"type": "integer", "description": "a size in bytes"},
         sha256={"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "64 hex digits"},
         layer={"enum": list(LAYERS), "description": " or ".join(LAYERS)},
@@ -74,7 +85,7 @@ def make_lock(
 
 
 def _entry(package: Package) -> dict[str, Any]:
-    return {key: getattr(package, key) for key in ("name", "version", "architecture", "repository", "size", "sha256", "layer")}
+    return {key: getattr(package, key) for key in _PACKAGE_KEYS}
 
 
 def _images(pins: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -84,6 +95,9 @@ def _images(pins: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def check_lock(lock: Any, where: str) -> dict[str, Any]:
     """The lock itself, once shape, digest and pins are right."""
+    schema = lock.get("schema", SCHEMA_ID) if isinstance(lock, Mapping) else SCHEMA_ID
+    if schema != SCHEMA_ID:
+        raise LockError(f"{where} is of schema {schema}, this goldnode.gpu reads {SCHEMA_ID}: lock the pool again with lock_stack.")
     found = sentences(lock, SCHEMA)
     if found:
         raise LockError(f"{where} is not a lock: {'; '.join(found)}.")

@@ -18,6 +18,7 @@ REPOSITORY = {
     "label": "L",
     "key_fingerprint": "A" * 40,
     "snapshot": f"sha256:{'b' * 64}",
+    "date": "2026-11-28T08:12:13Z",
 }
 
 
@@ -115,7 +116,14 @@ def test_a_lock_with_a_right_digest_but_floating_pins_is_refused(lock):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [(None, "is not there; lock_stack writes it"), ("a: [", "cannot be read as YAML"), ("[]", "is not a lock"), ("{}", "is missing")]
+    ("text", "reason"),
+    [
+        (None, "is not there; lock_stack writes it"),
+        ("a: [", "cannot be read as YAML"),
+        ("[]", "is not a lock"),
+        ("{}", "is missing"),
+        ("schema: goldnode.lock/v0", "is of schema goldnode.lock/v0, this goldnode.gpu reads goldnode.lock/v1: lock the pool again"),
+    ],
 )
 def test_what_is_no_lock_is_refused_in_one_sentence(tmp_path, text, reason):
     path = tmp_path / "a.lock.yml"
