@@ -11,7 +11,8 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render, summary
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.difference import summary
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import pool_problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles, resolve_pool
 

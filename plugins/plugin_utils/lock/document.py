@@ -128,26 +128,3 @@ def read_lock(path: Path) -> dict[str, Any]:
 def render(lock: Mapping[str, Any]) -> str:
     """The one text of a lock file."""
     return _HEADER + yaml.safe_dump(dict(lock), sort_keys=False, width=200, allow_unicode=True)
-
-
-def summary(lock: Mapping[str, Any], former: Mapping[str, Any] | None) -> list[str]:
-    """Readable lines: what is locked per layer, or what differs from the former lock."""
-    if former is None:
-        return [line for layer in LAYERS for line in _layer_lines(layer, lock)]
-    if former == lock:
-        return ["nothing changed"]
-    return _changes(_versions(former), _versions(lock)) or ["the same packages; pins, repositories or images differ"]
-
-
-def _layer_lines(layer: str, lock: Mapping[str, Any]) -> list[str]:
-    packages = [package for package in lock["packages"] if package["layer"] == layer]
-    return [f"{layer:<18} {package['name']:<44} {package['version']:<36} {package['repository']}" for package in packages]
-
-
-def _versions(lock: Mapping[str, Any]) -> dict[str, str]:
-    return {package["name"]: package["version"] for package in lock["packages"]}
-
-
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    return [f"{name:<44} {before.get(name, 'none')} -> {after.get(name, 'none')}" for name in names]
