@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import LAYERS
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, ENGINE, KERNEL, TOOLKIT, TOOLS
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, ENGINE, KERNEL, TOOLKIT, is_tool
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import upstream
 
 DRAIN, REBOOT, MIG = "drain", "reboot", "MIG layout again"
@@ -106,7 +106,7 @@ def _layer(layer: str, new: Mapping[str, Any], old: Mapping[str, Any]) -> Iterat
     for name in sorted((after.keys() | before.keys()) - explained):
         words = _package_words(name, before.get(name), after.get(name))
         if words:
-            yield Difference(layer, words, () if name in TOOLS else needs)
+            yield Difference(layer, words, () if is_tool(name) else needs)
 
 
 def _needs(layer: str, lock: Mapping[str, Any]) -> tuple[str, ...]:
