@@ -113,8 +113,8 @@ def check_lock(lock: Any, where: str) -> dict[str, Any]:
     return dict(lock)
 
 
-def read_lock(path: Path) -> dict[str, Any]:
-    """A checked lock file."""
+def read_lock(path: Path, pool: str | None = None) -> dict[str, Any]:
+    """A checked lock file; with `pool`, of no other pool."""
     try:
         lock = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -122,7 +122,10 @@ def read_lock(path: Path) -> dict[str, Any]:
         raise LockError(f"{path} is not there; lock_stack writes it: ansible-playbook goldnode.gpu.lock_stack -e pool={pool}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise LockError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}.") from None
-    return check_lock(lock, str(path))
+    checked = check_lock(lock, str(path))
+    if pool not in (None, checked["pool"]):
+        raise LockError(f"{path} is the lock of pool {checked['pool']}, not of {pool}; give the lock of {pool}.")
+    return checked
 
 
 def render(lock: Mapping[str, Any]) -> str:

@@ -48,25 +48,37 @@ class PoolFiles:
         return self.inventory / "locks" / f"{self.pool}{LOCK_SUFFIX}"
 
 
+@dataclass(frozen=True)
+class Offers:
+    """What a pool's repositories hold now: their identities for a lock, and their owned packages."""
+
+    identities: list[dict[str, object]]
+    packages: list[Package]
+
+
 def resolve_pool(files: PoolFiles) -> dict[str, Any]:
     """The lock of a pool as its pins and repositories are now; `LockError` says in one sentence why there is none."""
     written = read_pins(files.pins, files.pool, ranges=True)
-    repositories = read_repositories(files.sources, files.trust)
-    architecture = ARCHITECTURES[written["os"]["arch"]]
-    identities, packages = [], []
-    with tempfile.TemporaryDirectory(prefix="goldnode-lock-") as folder:
-        Path(folder).chmod(0o755)
-        for repository in repositories:
-            here = Path(folder, repository.name)
-            here.mkdir()
-            index = read_index(repository, architecture, here)
-            identities.append(index.identity)
-            packages += [one for text in index.packages for one in parse_packages(text, repository.name, repository.origin)]
+    offers = read_offers(files, written["os"]["arch"])
     try:
-        pins, chosen = resolve(written, packages)
+        pins, chosen = resolve(written, offers.packages)
     except LockError as error:
         raise LockError(f"pins.yml of pool {files.pool} ({files.pins}): {error}") from None
-    return make_lock(files.pool, pins, written, identities, chosen)
+    return make_lock(files.pool, pins, written, offers.identities, chosen)
+
+
+def read_offers(files: PoolFiles, arch: str) -> Offers:
+    """Fetches and checks the indexes of all repositories of a pool, for nodes of this architecture (`x86_64`, `aarch64`)."""
+    offers = Offers([], [])
+    with tempfile.TemporaryDirectory(prefix="goldnode-lock-") as folder:
+        Path(folder).chmod(0o755)
+        for repository in read_repositories(files.sources, files.trust):
+            here = Path(folder, repository.name)
+            here.mkdir()
+            index = read_index(repository, ARCHITECTURES[arch], here)
+            offers.identities.append(index.identity)
+            offers.packages.extend(one for text in index.packages for one in parse_packages(text, repository.name, repository.origin))
+    return offers
 
 
 def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[dict[str, Any], list[Package]]:
