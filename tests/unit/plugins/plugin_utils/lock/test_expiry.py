@@ -9,7 +9,6 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import r
 
 from .test_document import REPOSITORY
 
-
 NEWEST = {"kernel": {"version": "6.12.117+deb13-amd64"}, "container_toolkit": {"version": "1.20.0"}}
 REPOSITORIES = [{**REPOSITORY, "name": name, "origin": origin} for name, origin in (("os", "Debian"), ("nvidia", "NVIDIA"))]
 
