@@ -88,7 +88,7 @@ def cuda_library(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "driver.cuda_init_on_host",
     layer=DRIVER,
-    probes=("cuda_probe", "ls_dev_nvidia", "proc_devices"),
+    probes=("cuda_probe", "ls_dev_nvidia", "ls_dev_nvidia_caps", "proc_driver_nvidia_capabilities", "proc_devices"),
     symptom="Every CUDA program fails on the host, also outside of containers.",
     cause="CUDA does not initialise or does not compute on the host, so no container can.",
     fix="Look up the step and result in the observation; if the kernel log has NVRM or Xid lines of that moment, they name the reason.",
@@ -102,7 +102,7 @@ def cuda_init_on_host(facts: Facts, wanted: Wanted) -> Outcome:
         return unknown()
     if answer.get("ok") is True:
         return passed(f"{len(answer.get('devices') or ())} devices")
-    if missing_nodes(facts) or wrong_majors(facts):
+    if missing_nodes(facts) or wrong_majors(facts) or facts.missing_capability_nodes:
         return unknown("CUDA fails, but the device nodes are broken: see device_nodes")
     return failed("the exact numbers from each device", _broken_step(answer))
 
