@@ -181,7 +181,8 @@ def examples_alone(seen: Iterable[Sight]) -> list[str]:
 def by_examples_alone(seen: Iterable[Sight]) -> Iterator[str]:
     """Their count and names, layer by layer."""
     alone = examples_alone(seen)
-    yield f"{len(alone)} of {len(RULES) + len(WORKLOAD_RULES)} rules rest on their examples alone, which often hold the words of public reports; no whole case and no fault has shown them:"
+    yield f"{len(alone)} of {len(RULES) + len(WORKLOAD_RULES)} rules rest on their examples alone, which often hold the words of public reports; no whole"
+    yield "case and no fault has shown them:"
     yield ""
     for layer, ids in layers().items():
         named = [link(rule) for rule in ids if rule in alone]
