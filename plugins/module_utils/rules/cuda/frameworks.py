@@ -111,7 +111,7 @@ def libraries_are_there(facts: Facts, wanted: Wanted) -> Outcome:
     if found is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
     named = found[1].groupdict()
-    library = named.get("what") or named.get("other") or "a CUDA library (cuDNN, cuBLAS, cudart)"
+    library = named.get("what") or named.get("other") or "a CUDA library (cuDNN, cuBLAS, cudart, TensorRT)"
     image = f" ({', '.join(facts.container_images)})" if facts.container_images else ""
     cause = f"{library} is missing in the container image{image}, or of another major version: the image, and never the host's driver, brings CUDA's libraries."
     return failed(library, heard(facts, MISSING_LIBRARY, from_program), cause=cause)
