@@ -11,10 +11,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.policy.security_modules import EACCES
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, passed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import heard, in_container, line_of, nothing_heard
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import ended_well, heard, in_container, line_of, nothing_heard
 
 HOOK_REFUSED = r"nvidia-container-cli[^\n]*permission denied|nvidia-cdi-hook[^\n]*(?:exit (?:code|status):? 1|permission denied)"
-SANDBOXES = re.compile(r"\b(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.I)
+SANDBOXES = re.compile(r"(?:--runtime|runtimeClassName)[\"']?\s*[=:\s]\s*[\"']?[\w./-]*?(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.I)
 
 
 @rule(
@@ -80,18 +80,12 @@ def performance_counters(facts: Facts, wanted: Wanted) -> Outcome:
     """Profilers may read the performance counters, where somebody asks for them"""
     found = facts.said(r"ERR_NVGPUCTRPERM|CUPTI_ERROR_INSUFFICIENT_PRIVILEGES|permission to access NVIDIA GPU Performance Counters", in_container)
     said = line_of(found[0].text, found[1].start()) if found else None
-    if found and _ended_well(facts, found[0].source):
+    if found and ended_well(facts, found[0].source):
         return passed(said or "", cause="A profiler was refused the GPU's performance counters, and the program went on without them: its computing is fine.")
     if said is None:
         return nothing_heard(facts, "that performance counters are closed")
     known = facts.profiling_for_admins_only
     return failed("open performance counters", said + ("; RmProfilingAdminOnly: 1" if known else ""))
-
-
-def _ended_well(facts: Facts, source: str) -> bool:
-    """Whether the run that said something ended with 0."""
-    number = source.split()[-1] if source.startswith("run ") else ""
-    return number.isdigit() and facts.runs[int(number) - 1].get("rc") == 0
 
 
 @rule(
