@@ -35,12 +35,9 @@ def _read(call: Call) -> dict[str, Any]:
 
 def _checked_lock(call: Call) -> dict[str, Any]:
     try:
-        lock = read_lock(Path(call.params["lock_file"]))
+        return read_lock(Path(call.params["lock_file"]), call.pool)
     except LockError as error:
         raise PromotionError(str(error)) from error
-    if lock["pool"] != call.pool:
-        raise PromotionError(f"{call.params['lock_file']} is the lock of pool {lock['pool']}, not of {call.pool}; give the lock of {call.pool}")
-    return lock
 
 
 def _checked_image(call: Call, lock: dict[str, Any]) -> str:

@@ -11,8 +11,9 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render, summary
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import pool_problems
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.difference import summary
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import inventory_of, pool_problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles, resolve_pool
 
 ARGUMENTS = {
@@ -40,7 +41,7 @@ class ActionModule(ActionBase):
 
     def _present(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         # formatted, since core's tagged text cannot be written as YAML
-        files = PoolFiles(f"{arguments['pool']}", Path(arguments["inventory"] or _inventory(task_vars, arguments["pool"])))
+        files = PoolFiles(f"{arguments['pool']}", Path(arguments["inventory"] or inventory_of(task_vars, arguments["pool"])))
         wrong = pool_problems(task_vars["groups"], files.pool)
         if wrong:
             raise LockError(f"inventory {files.inventory}: {'; '.join(wrong)}.")
@@ -52,14 +53,6 @@ class ActionModule(ActionBase):
             write_text(files.lock, after)
         diff = {"before_header": str(files.lock), "after_header": str(files.lock), "before": before, "after": after}
         return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": summary(lock, former), "diff": diff}
-
-
-def _inventory(task_vars: dict[str, Any], pool: str) -> Path:
-    """The folder of the hosts.yml that has the pool's hosts; of the first source where it has none: the implicit localhost has no inventory_dir."""
-    for host in task_vars["groups"].get(pool, []):
-        return Path(task_vars["hostvars"][host]["inventory_dir"])
-    source = Path(task_vars["ansible_inventory_sources"][0])
-    return source if source.is_dir() else source.parent
 
 
 def _former(path: Path) -> dict[str, Any] | None:

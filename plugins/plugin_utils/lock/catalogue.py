@@ -44,6 +44,9 @@ class Package:
     provides: tuple[Relation, ...]
     conflicts: tuple[Relation, ...]
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
     @property
     def upstream(self) -> str:
         """The version that a person would pin."""

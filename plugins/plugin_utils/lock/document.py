@@ -113,8 +113,8 @@ def check_lock(lock: Any, where: str) -> dict[str, Any]:
     return dict(lock)
 
 
-def read_lock(path: Path) -> dict[str, Any]:
-    """A checked lock file."""
+def read_lock(path: Path, pool: str | None = None) -> dict[str, Any]:
+    """A checked lock file; with `pool`, of no other pool."""
     try:
         lock = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -122,32 +122,12 @@ def read_lock(path: Path) -> dict[str, Any]:
         raise LockError(f"{path} is not there; lock_stack writes it: ansible-playbook goldnode.gpu.lock_stack -e pool={pool}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise LockError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}.") from None
-    return check_lock(lock, str(path))
+    checked = check_lock(lock, str(path))
+    if pool not in (None, checked["pool"]):
+        raise LockError(f"{path} is the lock of pool {checked['pool']}, not of {pool}; give the lock of {pool}.")
+    return checked
 
 
 def render(lock: Mapping[str, Any]) -> str:
     """The one text of a lock file."""
     return _HEADER + yaml.safe_dump(dict(lock), sort_keys=False, width=200, allow_unicode=True)
-
-
-def summary(lock: Mapping[str, Any], former: Mapping[str, Any] | None) -> list[str]:
-    """Readable lines: what is locked per layer, or what differs from the former lock."""
-    if former is None:
-        return [line for layer in LAYERS for line in _layer_lines(layer, lock)]
-    if former == lock:
-        return ["nothing changed"]
-    return _changes(_versions(former), _versions(lock)) or ["the same packages; pins, repositories or images differ"]
-
-
-def _layer_lines(layer: str, lock: Mapping[str, Any]) -> list[str]:
-    packages = [package for package in lock["packages"] if package["layer"] == layer]
-    return [f"{layer:<18} {package['name']:<44} {package['version']:<36} {package['repository']}" for package in packages]
-
-
-def _versions(lock: Mapping[str, Any]) -> dict[str, str]:
-    return {package["name"]: package["version"] for package in lock["packages"]}
-
-
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    return [f"{name:<44} {before.get(name, 'none')} -> {after.get(name, 'none')}" for name in names]
