@@ -51,12 +51,14 @@ def configuration_is_provisioned(facts: Facts, wanted: Wanted, path: str) -> Out
     """A configured file is as provisioning left it."""
     if not wanted or facts.bundle.absent("configuration"):
         return not_applicable("nothing was recorded when this node was provisioned")
-    if facts.edited_files is None:
+    if facts.configured_files is None:
         return unknown()
-    edit = facts.edited_files.get(path)
-    if edit is None:
+    since = facts.configured_files.get(path)
+    if since is None:
+        return not_applicable(f"{path} is no file that provisioning left")
+    if since == "same":
         return passed(f"{path} as recorded")
-    return failed(f"{path} as provisioning left it", f"{path} was {edit}", cause=f"{path} was {edit} since the node was provisioned.")
+    return failed(f"{path} as provisioning left it", f"{path} was {since}", cause=f"{path} was {since} since the node was provisioned.")
 
 
 def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcome:

@@ -113,8 +113,9 @@ def _mover(name: str, facts: Facts) -> str:
 
 
 def _files(facts: Facts) -> Iterator[Difference]:
-    for path, edit in sorted((facts.edited_files or {}).items()):
-        yield Difference(REPOSITORY if path.startswith("/etc/apt/sources.list") else CONFIGURATION, path, "as provisioned", edit)
+    for path, since in sorted((facts.configured_files or {}).items()):
+        if since != "same":
+            yield Difference(REPOSITORY if path.startswith("/etc/apt/sources.list") else CONFIGURATION, path, "as provisioned", since)
 
 
 def _reboot(facts: Facts) -> Iterator[Difference]:
@@ -129,7 +130,7 @@ def _lists_packages(facts: Facts) -> bool:
 def _unseen(facts: Facts) -> Iterator[str]:
     if not _lists_packages(facts):
         yield "dpkg_l: no whole list of packages"
-    if facts.edited_files is None:
+    if facts.configured_files is None:
         yield "configuration: nothing was recorded when the node was provisioned"
     if not facts.bundle.looked("reboot_required"):
         yield "reboot_required: nobody looked"

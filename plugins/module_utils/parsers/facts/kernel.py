@@ -68,12 +68,12 @@ class KernelFacts(HardwareFacts):
         return apt_history.transactions(self.need("apt_history"))
 
     @fact
-    def edited_files(self) -> dict[str, str]:
-        """Configured files that are no longer as they were recorded -> `edited`, `removed` or `added`."""
+    def configured_files(self) -> dict[str, str]:
+        """Every file that provisioning recorded or that came beside one -> `same`, `edited`, `removed` or `added` since."""
         if self.bundle.absent("configuration"):
             return self.known(None)
         pairs = {path: text.split() for path, text in self.known(self.bundle.files("configuration")).items()}
-        return {path: _edit(then, now) for path, (then, now) in pairs.items() if then != now}
+        return {path: _since(then, now) for path, (then, now) in pairs.items()}
 
     @fact
     def dkms_modules(self) -> tuple[linux.DkmsModule, ...]:
@@ -141,5 +141,7 @@ class KernelFacts(HardwareFacts):
         return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^\s*alias\s+nvidia\s+off", text, re.M)), "")
 
 
-def _edit(then: str, now: str) -> str:
+def _since(then: str, now: str) -> str:
+    if then == now:
+        return "same"
     return {"absent": "added"}.get(then) or {"absent": "removed"}.get(now) or "edited"

@@ -164,4 +164,6 @@ def toolkit_holds(facts: Facts, wanted: Wanted) -> Outcome:
 @packages.configuration_rule("container_toolkit.configuration_is_provisioned", layer=CONTAINER_TOOLKIT)
 def toolkit_configuration(facts: Facts, wanted: Wanted) -> Outcome:
     """config.toml is as provisioning left it"""
+    if without_toolkit(facts, wanted):
+        return not_applicable(NONE_HERE)
     return packages.configuration_is_provisioned(facts, wanted, "/etc/nvidia-container-runtime/config.toml")

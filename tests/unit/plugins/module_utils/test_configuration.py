@@ -26,8 +26,8 @@ def node(tmp_path, monkeypatch):
 
 def edits(folder: Path):
     seen = probe.configuration(SimpleNamespace())
-    found = Facts({"probes": {"configuration": seen}}).edited_files
-    return None if found is None else {path.replace(f"{folder}/", ""): edit for path, edit in found.items()}
+    found = Facts({"probes": {"configuration": seen}}).configured_files
+    return None if found is None else {path.replace(f"{folder}/", ""): since for path, since in found.items() if since != "same"}
 
 
 def test_probe_and_modules_agree_on_the_record():
