@@ -61,6 +61,6 @@ def _part(variables: Mapping[str, Any], given: Mapping[str, Any]) -> Result:
     """What was registered on a node, against what it should be: {stack, release}."""
     answer = variables.get(given["register"]) or {}
     wanted = variables.get(given["wanted"])
-    if not wanted or "evidence" not in answer:
+    if not (wanted or {}).get("stack") or "evidence" not in answer:
         return unseen_part(str(answer.get("msg") or "no answer"))
     return node_part(drift(answer["evidence"], wanted["stack"], wanted.get("release")), answer["evidence"].get("release"))
