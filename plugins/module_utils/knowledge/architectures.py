@@ -41,6 +41,7 @@ ARCHITECTURES = {
     (9, 0): Architecture("Hopper", "11.8", None),
     (10, 0): Architecture("Blackwell", "12.8", None),
     (10, 3): Architecture("Blackwell", "12.9", None),
+    (10, 7): Architecture("Rubin", "13.4", None),  # CUTLASS 4.8 and cuDNN 9.25 notes, 2026-08
     (11, 0): Architecture("Blackwell", "13.0", None),
     (12, 0): Architecture("Blackwell", "12.8", None),
     (12, 1): Architecture("Blackwell", "12.9", None),
@@ -48,6 +49,7 @@ ARCHITECTURES = {
 
 # A product's name -> compute capability; the first that matches.
 PRODUCTS = (
+    (r"\b(?:V?R200|VR\d{3}|R100)\b|Rubin", (10, 7)),
     (r"\bG?B300\b", (10, 3)),
     (r"\bG?B[12]00\b", (10, 0)),
     (r"\bGB10\b|DGX Spark", (12, 1)),
@@ -59,7 +61,7 @@ PRODUCTS = (
     (r"\bA[18]00\b|\bA30X?\b", (8, 0)),
     (r"\bA(?:2|10G?|16|40)\b|\bRTX ?30[5-9]0|\bRTX A\d{4}", (8, 6)),
     (r"\bXavier\b", (7, 2)),
-    (r"\bT(?:4|40|10)\b|\bRTX ?20[5-8]0|\bGTX ?16[0-9]0|\bTITAN RTX|\bQuadro RTX|\bT(?:400|600|1000|1200)\b", (7, 5)),
+    (r"\bT(?:4G?|40|10)\b|\bRTX ?20[5-8]0|\bGTX ?16[0-9]0|\bTITAN RTX|\bQuadro RTX|\bT(?:400|600|1000|1200)\b", (7, 5)),
     (r"\bV100S?\b|\bTITAN V\b|\bGV100\b", (7, 0)),
     (r"\bP100\b|\bGP100\b", (6, 0)),
     (r"\bTX2\b", (6, 2)),

@@ -73,15 +73,16 @@ _BLOCKS = (
 
 # Product names as nvidia-smi, lspci and people write them; the first that matches counts.
 _NAMES = (
-    (r"\bG?B[123]00\b|\bGB\d{3}\b|\bRTX\s?50[5-9]0|\bRTX PRO \d{4}|\bGB10\b|Blackwell", "Blackwell"),
+    (r"\b(?:V?R200|VR\d{3}|R100)\b|\bGR10\d|Rubin", "Rubin"),
+    (r"\bG?B[123]00\b|\bGB\d{3}\b|\bRTX\s?50[5-9]0|\bRTX PRO \d{4}|\bGB10\b|DGX Spark|Blackwell", "Blackwell"),
     (r"\bG?H[128]00\b|\bGH100\b|\bH20\b|Hopper", "Hopper"),
-    (r"\bL(?:2|4|20|40S?|40G)\b|\bRTX\s?40[5-9]0|\bRTX [4-6]000 (?:SFF )?Ada|\bAD10\d", "Ada"),
-    (r"\bA(?:2|10[GM]?|16|30X?|40|100X?|800)\b|\bRTX\s?30[5-9]0|\bRTX A\d{4}|\bGA10\d", "Ampere"),
-    (r"\bT(?:4|40|10)\b|\bRTX\s?20[6-8]0|\bGTX\s?16[356]0|\bQuadro RTX|\bTITAN RTX|\bTU1\d\d", "Turing"),
-    (r"\bV100|\bTITAN V\b|\bGV100", "Volta"),
-    (r"\bP(?:4|6|10|40|100)\b|\bGTX\s?10[1-8]0|\bGT\s?10[13]0|\bTITAN X[pP]\b|\bQuadro (?:P|GP)\d|\bMX[123]\d0|\bGP10\d", "Pascal"),
-    (r"\bM(?:4|6|10|40|60)\b|\bGTX\s?9[5-8]0|\bGTX\s?750|\bQuadro M\d|\bGM[12]\d\d", "Maxwell"),
-    (r"\bK(?:10|20|40|80)[mc]?\b|\bGTX\s?[67][0-9]0M?\b|\bGT\s?7[1-4]0|\bQuadro K\d|\bGK[12]\d\d", "Kepler"),
+    (r"\bL(?:2|4|20|40S?|40G)\b|\bRTX\s?40[5-9]0|\bRTX [4-6]000 (?:SFF )?Ada|\bAD10\d|\bAda\b", "Ada"),
+    (r"\bA(?:2|10[GM]?|16|30X?|40|100X?|800)\b|\bRTX\s?30[5-9]0|\bRTX A\d{4}|\bGA10\d|\bAX800\b|Ampere", "Ampere"),
+    (r"\bT(?:4G?|40|10)\b|\bRTX\s?20[6-8]0|\bGTX\s?16[356]0|\bQuadro RTX|\bTITAN RTX|\bTU1\d\d|\bT(?:400|600|1000|1200)\b|Turing", "Turing"),
+    (r"\bV100|\bTITAN V\b|\bGV100|Volta", "Volta"),
+    (r"\bP(?:4|6|10|40|100)\b|\bGTX\s?10[1-8]0|\bGT\s?10[13]0|\bTITAN X[pP]\b|\bQuadro (?:P|GP)\d|\bMX[123]\d0|\bGP10\d|Pascal", "Pascal"),
+    (r"\bM(?:4|6|10|40|60)\b|\bGTX\s?9[5-8]0|\bGTX\s?750|\bQuadro M\d|\bGM[12]\d\d|Maxwell", "Maxwell"),
+    (r"\bK(?:10|20|40|80)[mc]?\b|\bGTX\s?[67][0-9]0M?\b|\bGT\s?7[1-4]0|\bQuadro K\d|\bGK[12]\d\d|Kepler", "Kepler"),
 )
 
 

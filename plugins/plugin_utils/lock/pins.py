@@ -17,10 +17,11 @@ ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 _VERSION = {
     "type": "string",
-    "pattern": r"^[0-9][A-Za-z0-9.+:~*-]*$",
+    "pattern": r"^[0-9][A-Za-z0-9._+:~*-]*$",
+    "maxLength": 128,
     "description": 'one version as text in quotes ("580.178.04"), or for lock_stack a range ("580.*")',
 }
-_WORD = {"type": "string", "minLength": 1, "description": "a text"}
+_WORD = {"type": "string", "minLength": 1, "maxLength": 256, "description": "a text"}
 
 
 def _mapping(description: str, properties: Mapping[str, Any], optional: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -47,12 +48,12 @@ _REFERENCE = {
     "pattern": r"^[^@\s]+@sha256:[0-9a-f]{64}$",
     "description": "a container image by digest, name[:tag]@sha256:<64 hex>; a tag alone can move",
 }
-_CUDA = {"type": "string", "pattern": r"^[0-9]+\.[0-9]+$", "description": 'the CUDA version in the image as text in quotes ("12.8")'}
+_CUDA = {"type": "string", "pattern": r"^[0-9]{1,3}\.[0-9]{1,3}$", "description": 'the CUDA version in the image as text in quotes ("12.8")'}
 _GPU = _mapping(
     "{model, count}",
     {
         "model": {**_WORD, "description": "a family, product name or PCI device id (10de:26b9)"},
-        "count": {"type": "integer", "minimum": 0, "description": "how many the node must have, a whole number"},
+        "count": {"type": "integer", "minimum": 0, "maximum": 1024, "description": "how many the node must have, a whole number"},
     },
 )
 _MODULE_NAME = {"type": "string", "pattern": r"^[a-z0-9][a-z0-9+._-]*-dkms$", "description": "the name of a DKMS package (mlnx-ofed-kernel-dkms)"}
@@ -68,7 +69,12 @@ SCHEMA = _mapping(
             "os: {distribution, release, arch, cgroup}",
             {
                 "distribution": _choice("debian", "ubuntu", "rhel", "rocky", "almalinux", "sles", "amazon"),
-                "release": {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)*$", "description": 'the release as text in quotes ("13", "24.04")'},
+                "release": {
+                    "type": "string",
+                    "pattern": r"^[0-9]+(\.[0-9]+)*$",
+                    "maxLength": 32,
+                    "description": 'the release as text in quotes ("13", "24.04")',
+                },
                 "arch": _choice(*ARCHITECTURES),
                 "cgroup": _choice(1, 2),
             },
@@ -101,10 +107,10 @@ def problems(pins: Any, ranges: bool = False) -> list[str]:
     found = sentences(pins, SCHEMA)
     if found:
         return found
-    return [*_engine_problems(pins), *_floating(pins, ranges), *_fabric_manager_problems(pins)]
+    return [*engine_problems(pins), *_floating(pins, ranges), *_fabric_manager_problems(pins)]
 
 
-def _engine_problems(pins: Mapping[str, Any]) -> Iterator[str]:
+def engine_problems(pins: Mapping[str, Any]) -> Iterator[str]:
     engine = pins["container_engine"]
     if engine not in pins:
         yield f"{engine} is missing, but container_engine is {engine}; accepted: {SCHEMA['properties'][engine]['description']}"

@@ -1,0 +1,62 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""A version as it was pinned: its numbers to compare, and whose package it says that it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge import driver_kernels
+
+Numbers = tuple[int, ...]
+_EPOCH = re.compile(r"^\d+:")
+# What comes after the numbers in a package of a distribution's own: Debian, Ubuntu, RHEL and its rebuilds, Amazon Linux, SUSE.
+_REVISION = re.compile(
+    r"(?P<debian>\+deb\d+u\d|~deb\d+u\d|dfsg|[~+]ds\d)|(?P<ubuntu>-\d+[\w.~+]*ubuntu\d)|(?P<rhel>\.el\d)|(?P<amazon>\.amzn\d)|(?P<sles>-(?:bp|lp)?15\d{4}\.)"
+)
+# docker-ce names the distribution that it is built for; Microsoft's Moby packages likewise. Neither is the distribution's.
+_BUILT_FOR = re.compile(r"~(?:debian|ubuntu)\.|^\d+:.*\.el\d|-ubuntu\d\d\.\d\du\d")
+
+# The tables' versions are compared again and again while a nearest change is looked for.
+number = lru_cache(4096)(driver_kernels.number)
+
+
+@dataclass(frozen=True)
+class Version:
+    """`text` is what was pinned; `numbers` its upstream numbers; a range has those of the highest known release that it means."""
+
+    text: str
+    numbers: Numbers
+    is_range: bool = False
+
+    @property
+    def revision(self) -> str:
+        """Whose package it is by its revision: `debian`, `ubuntu`, `rhel`, `amazon`, `sles`, or empty for an upstream version."""
+        found = _REVISION.search(self.text)
+        return str(found.lastgroup) if found and not _BUILT_FOR.search(self.text) else ""
+
+    @property
+    def upstream(self) -> str:
+        """The upstream version without epoch and revision; `0` where there are no numbers."""
+        found = re.match(r"[\d.]*\d", _EPOCH.sub("", self.text))
+        return found.group() if found else "0"
+
+    def before(self, other: str) -> bool:
+        """Whether it is older than another upstream version."""
+        return self.numbers < number(other)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def version(text: str, known: Iterable[str] = ()) -> Version:
+    """A pinned version; `known`: the releases among which a range chooses the highest."""
+    if "*" not in text:
+        return Version(text, number(_EPOCH.sub("", text)))
+    meant = [one for one in known if fnmatchcase(one, text)]
+    highest = max(map(number, meant), default=(*number(text.split("*")[0]), 9999))
+    return Version(text, highest, is_range=True)
