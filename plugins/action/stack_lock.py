@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.difference impor
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import inventory_of, pool_problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles, resolve_pool
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.files import admitted, read_waivers
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import WARNING
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["present", "read"], "required": True},
@@ -46,13 +49,15 @@ class ActionModule(ActionBase):
         if wrong:
             raise LockError(f"inventory {files.inventory}: {'; '.join(wrong)}.")
         lock = resolve_pool(files)
+        report = admitted(lock["pins"], read_waivers(files.waivers), datetime.now(timezone.utc).date(), f"pins.yml of pool {files.pool} ({files.pins})")
+        warnings = [f"{one.severity:<17}  {one.reason}" for one in report.of(WARNING)]
         before, after = files.lock.read_text(encoding="utf-8") if files.lock.exists() else "", render(lock)
         former = _former(files.lock)
         changed = before != after
         if changed and not self._task.check_mode:
             write_text(files.lock, after)
         diff = {"before_header": str(files.lock), "after_header": str(files.lock), "before": before, "after": after}
-        return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": summary(lock, former), "diff": diff}
+        return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": [*summary(lock, former), *warnings], "diff": diff}
 
 
 def _former(path: Path) -> dict[str, Any] | None:

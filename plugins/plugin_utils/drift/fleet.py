@@ -103,7 +103,7 @@ def metrics(result: Result) -> str:
             differences.labels(result["pool"], name, kind).set(counted[kind])
         for state in result["count"]:
             states.labels(result["pool"], name, state).set(node["state"] == state)
-    return generate_latest(registry).decode()
+    return bytes(generate_latest(registry)).decode()
 
 
 def write_result(pool: str, nodes: Mapping[str, Result], place: Path) -> tuple[Result, Sequence[str]]:

@@ -36,6 +36,10 @@ class PoolFiles:
         return self.inventory / "group_vars" / self.pool / "pins.yml"
 
     @property
+    def waivers(self) -> Path:
+        return self.inventory / "group_vars" / self.pool / "waivers.yml"
+
+    @property
     def sources(self) -> Path:
         return self.inventory / "group_vars" / self.pool / "package_sources.yml"
 
@@ -117,15 +121,20 @@ def _subjects(pins: Mapping[str, Any]) -> list[str]:
 
 def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
     """The kernel release that must run; its packages carry it in their names (a name without a number is a metapackage)."""
-    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
-    releases = [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
+    releases = kernel_releases(catalogue)
     found = [release for release in releases if kernel_matches(pin, release)]
     if not found:
         raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')
     return max(found, key=version_key)
 
 
-def _facts(pins: Mapping[str, Any]) -> dict[str, str]:
+def kernel_releases(catalogue: Catalogue) -> list[str]:
+    """The kernel releases that the repositories have an image of."""
+    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
+    return [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
+
+
+def pool_facts(pins: Mapping[str, Any]) -> dict[str, str]:
     """What the family tables decide by, and what their name templates hold."""
     driver = pins["nvidia_driver"]
     return {
@@ -143,7 +152,7 @@ def _settle(subject: str, pins: dict[str, Any], catalogue: Catalogue) -> list[Pa
     if subject == "fabric_manager":
         # both were written alike; where that was a range, the driver's choice holds
         pins[subject]["version"] = pins["nvidia_driver"]["version"]
-    facts = _facts(pins)
+    facts = pool_facts(pins)
     offers = [_Offer(family, facts, pins, catalogue) for family in families_for(subject, facts)]
     if not offers:
         raise LockError(f"{subject}: no packages are known for {facts['distribution']} with {facts['modules']} modules and build {facts['build']}.")
