@@ -45,6 +45,8 @@ def test_a_hand_on_a_node_is_drift_and_provisioning_heals_it(loop):
         ("hold_lost", "runc"),
         ("configuration", "/etc/docker/daemon.json"),
         ("repository", "/etc/apt/sources.list.d/by-hand.list"),
+        # Docker runs with what the file held before
+        ("engine", "engine.restarted_since_change"),
     }
     assert nodes[other]["state"] == "golden"
     loop.play(f"Heal {node}", "provision_pool", pool=loop.pool, nodes=[node])
