@@ -55,9 +55,10 @@ def judge(evidence: Mapping[str, Any], wanted: Mapping[str, Any] | None = None, 
     facts, stack = Facts(evidence), Wanted(wanted)
     verdicts: dict[str, LayerVerdict] = {}
     findings: list[Finding] = []
+    rules = _by_layer()
     for layer in (name for name in ALL if name in layers):
         broken = [name for name, judged in verdicts.items() if judged.verdict == FAIL]
-        found = [_finding(rule, facts, stack, _blocker(rule, broken)) for rule in RULES.values() if rule.layer == layer]
+        found = [_finding(rule, facts, stack, _first_of(rule.all_needs, broken)) for rule in rules[layer]]
         found.sort(key=_surest_failure_first)
         verdicts[layer] = _layer_verdict(found, _first_of(all_needs(layer), broken))
         findings.extend(finding for finding, _blocked in found)
@@ -70,15 +71,19 @@ def judge(evidence: Mapping[str, Any], wanted: Mapping[str, Any] | None = None, 
     )
 
 
+def _by_layer() -> dict[str, list[Rule]]:
+    found: dict[str, list[Rule]] = {layer: [] for layer in ALL}
+    for rule in RULES.values():
+        found[rule.layer].append(rule)
+    return found
+
+
 def _first_of(needs: Collection[str], broken: Iterable[str]) -> str | None:
-    return next((name for name in broken if name in needs), None)
-
-
-def _blocker(rule: Rule, broken: Collection[str]) -> str | None:
-    """The first broken layer among those that a rule needs by itself or through its layer."""
-    if not broken:
-        return None
-    return _first_of(rule.all_needs, broken)
+    """The first broken layer among those that are needed."""
+    for name in broken:
+        if name in needs:
+            return name
+    return None
 
 
 def _finding(rule: Rule, facts: Facts, wanted: Wanted, blocker: str | None) -> tuple[Finding, str | None]:

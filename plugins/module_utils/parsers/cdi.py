@@ -96,7 +96,7 @@ def _driver_versions(text: str) -> frozenset[str]:
 
 def _libraries(text: str) -> frozenset[str]:
     """Of CUDA's and NVML's libraries those that are mounted."""
-    return frozenset(re.findall(r"/(libcuda|libnvidia-ml)\.so\.", text))
+    return frozenset(name for name in ("libcuda", "libnvidia-ml") if f"/{name}.so." in text)
 
 
 def _numbered(text: str) -> Iterator[Numbered]:

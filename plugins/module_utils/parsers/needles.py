@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any, Iterable, NamedTuple
+from typing import Any, FrozenSet, Iterable, NamedTuple
 
 try:  # Python 3.11 renamed it
     from re import _parser  # type: ignore[attr-defined]
 except ImportError:
     import sre_parse as _parser
 
-REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+# Sets of words in lower case, of which a match has at least one set whole. An empty set: that cannot be told.
+Alternatives = FrozenSet[FrozenSet[str]]
+
+# More sets than this cost more to look for than they spare.
+_MOST = 16
+_REPEATS = ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
 
 
 class Prepared(NamedTuple):
-    """A compiled pattern, and words in lower case of which each of its matches holds one; empty where that cannot be told."""
+    """A compiled pattern, and the words of `Alternatives`, the longest of each set first, since it is the rarest."""
 
     pattern: re.Pattern[str]
-    words: frozenset[str]
+    alternatives: tuple[tuple[str, ...], ...]
 
 
 def search(pattern: str, text: str) -> re.Match[str] | None:
@@ -32,18 +37,28 @@ def search(pattern: str, text: str) -> re.Match[str] | None:
     return prepared.pattern.search(text) if may_match(prepared, lowered(text)) else None
 
 
+def lines(pattern: str, text: str) -> list[str]:
+    """The lines that have the pattern, without regard to case."""
+    prepared = prepare(pattern)
+    return [line for line in text.splitlines() if may_match(prepared, line.lower()) and prepared.pattern.search(line)]
+
+
 def may_match(prepared: Prepared, lower: str) -> bool:
     """Whether a text in lower case holds what the pattern needs."""
-    for word in prepared.words:
-        if word in lower:
+    for words in prepared.alternatives:
+        for word in words:
+            if word not in lower:
+                break
+        else:
             return True
-    return not prepared.words
+    return False
 
 
 @lru_cache(maxsize=None)
 def prepare(pattern: str) -> Prepared:
     """Worked out once: re's own cache is smaller than the number of all rules' patterns."""
-    return Prepared(re.compile(pattern, re.IGNORECASE), _words(_parser.parse(pattern, re.IGNORECASE)))
+    needed = _needed(_parser.parse(pattern, re.IGNORECASE))
+    return Prepared(re.compile(pattern, re.IGNORECASE), tuple(sorted(tuple(sorted(words, key=lambda word: (-len(word), word))) for words in needed)))
 
 
 @lru_cache(maxsize=16)
@@ -52,27 +67,40 @@ def lowered(text: str) -> str:
     return text.lower()
 
 
-def _words(tree: Iterable[tuple[Any, Any]]) -> frozenset[str]:
-    """Of all parts that a match must have, the one with the longest words."""
-    found: list[frozenset[str]] = []
-    run = ""
-    for operation, value in [*tree, (None, None)]:
+def _needed(tree: Iterable[tuple[Any, Any]]) -> Alternatives:
+    """What all parts of a sequence need together, as far as that stays few."""
+    runs, parts = [""], []
+    for operation, value in tree:
         if str(operation) == "LITERAL":
-            run += chr(value).lower()
-            continue
-        found += [frozenset([run])] if run else []
-        run = ""
-        found.append(_inner(str(operation), value))
-    return max(found, key=lambda words: min(map(len, words), default=0))
+            runs[-1] += chr(value).lower()
+        else:
+            runs.append("")
+            parts.append(_inner(str(operation), value))
+    needed = frozenset([_telling(runs)])
+    for part in sorted(parts, key=_weight, reverse=True):
+        both = frozenset(_telling([*one, *other]) for one in needed for other in part)
+        needed = both if len(both) <= _MOST else max(needed, part, key=_weight)
+    return needed
 
 
-def _inner(operation: str, value: Any) -> frozenset[str]:
-    """The words of a part with parts of its own: of a branch those of each alternative, of what may be missing none."""
+def _inner(operation: str, value: Any) -> Alternatives:
+    """What a part with parts of its own needs: of a branch one of its alternatives, of what may be missing nothing."""
     if operation == "SUBPATTERN":
-        return _words(value[-1])
-    if operation in REPEATS and value[0] > 0:
-        return _words(value[2])
+        return _needed(value[-1])
+    if operation in _REPEATS and value[0] > 0:
+        return _needed(value[2])
     if operation == "BRANCH":
-        alternatives = [_words(each) for each in value[1]]
-        return frozenset().union(*alternatives) if all(alternatives) else frozenset()
-    return frozenset()
+        return frozenset().union(*(_needed(each) for each in value[1]))
+    return frozenset([frozenset()])
+
+
+def _telling(words: Iterable[str]) -> frozenset[str]:
+    """The words that are no part of another; single letters tell nothing beside longer ones."""
+    longest = max(map(len, words), default=0)
+    found = {word for word in words if len(word) > 1 or len(word) == longest == 1}
+    return frozenset(word for word in found if not any(word in other for other in found - {word}))
+
+
+def _weight(needed: Alternatives) -> int:
+    """How long the word is that must at least be there."""
+    return min(max(map(len, words), default=0) for words in needed)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_XID = re.compile(r"\bXid \((?:PCI:)?([0-9a-fA-F:.]+)[^)]*\): (\d{1,3})\b(?:,\s*([^\n]*))?")
+# The patterns begin with letters, so that a search leaps from one such word to the next.
+_XID = re.compile(r"Xid(?<!\wXid) \((?:PCI:)?([0-9a-fA-F:.]+)[^)]*\): (\d{1,3})\b(?:,\s*([^\n]*))?")
 _SXID = re.compile(r"SXid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d{5}),?\s*([^\n]*)")
-_MONITOR = re.compile(r"\bXid=(\d{1,3}) on (?:Device|GPU)[= ](\S+?)[,;.]?(?:\s|$)")
+_MONITOR = re.compile(r"Xid(?<!\wXid)=(\d{1,3}) on (?:Device|GPU)[= ](\S+?)[,;.]?(?:\s|$)")
 _CONSEQUENCE = re.compile(r"caused by previous Xid (\d+)")
 
 

@@ -66,9 +66,9 @@ def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcom
     locked = wanted.packages(layer)
     if not locked:
         return not_applicable("no package of this layer is locked")
-    if facts.packages is None or not facts.bundle.complete("dpkg_l"):
+    have = facts.installed_packages
+    if have is None or not facts.bundle.complete("dpkg_l"):
         return unknown()
-    have = {name: package.version for name, package in facts.packages.items() if package.installed}
     wrong = [package for package in locked if have.get(package["name"]) != package["version"]]
     if not wrong:
         return passed(f"{len(locked)} packages as locked")

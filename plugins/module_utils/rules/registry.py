@@ -73,21 +73,11 @@ class Rule:
 
     def finding(self, facts: Facts, wanted: Wanted) -> Finding:
         """What the rule says; a failure's missing words are the rule's own."""
-        outcome = self._outcome(facts, wanted)
-        broken = outcome.verdict == FAIL
-        return Finding(
-            rule=self.id,
-            layer=self.layer,
-            verdict=outcome.verdict,
-            severity=self.severity,
-            expected=outcome.expected,
-            observed=outcome.observed,
-            evidence=tuple(name for name in self.probes if name in facts.bundle.probes) + outcome.evidence,
-            cause=outcome.cause or (self.cause if broken else ""),
-            remedy=outcome.remedy or (self.fix if broken else ""),
-            confidence=outcome.confidence,
-            decided_by=outcome.decided_by,
-        )
+        verdict, expected, observed, cause, remedy, evidence, confidence, decided_by = self._outcome(facts, wanted)
+        if verdict == FAIL:
+            cause, remedy = cause or self.cause, remedy or self.fix
+        seen = (*[name for name in self.probes if name in facts.bundle.probes], *evidence)
+        return Finding(self.id, self.layer, verdict, self.severity, expected, observed, seen, cause, remedy, confidence, decided_by)
 
     def blocked(self, blocker: str) -> Finding:
         """The finding of a rule that cannot be judged while a layer is broken."""

@@ -40,13 +40,19 @@ class Message(NamedTuple):
     text: str
 
 
-def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
-    """The first message that has the pattern, and where; case does not matter."""
-    compiled = needles.prepare(pattern).pattern
-    for message in messages:
-        if match := compiled.search(message.text):
-            return message, match
+def first_with(pattern: str, messages: Iterable[Message], spoken: str) -> tuple[Message, re.Match[str]] | None:
+    """The first message that has the pattern, and where; case does not matter. `spoken`: the messages in lower case, and perhaps more."""
+    prepared = needles.prepare(pattern)
+    if needles.may_match(prepared, spoken):
+        for message in messages:
+            if match := prepared.pattern.search(message.text):
+                return message, match
     return None
+
+
+def in_lower_case(messages: Iterable[Message] | None) -> str:
+    """All words of some messages, for `first_with`."""
+    return "\n".join(message.text for message in messages or ()).lower()
 
 
 class fact(Generic[T]):  # noqa: N801 - used like `property`
@@ -98,13 +104,11 @@ class Base:
     @fact
     def spoken(self) -> str:
         """All messages in lower case."""
-        return "\n".join(message.text for message in self.known(self.messages)).lower()
+        return in_lower_case(self.messages)
 
     def said(self, pattern: str, sources: Callable[[str], bool] = lambda source: True) -> tuple[Message, re.Match[str]] | None:
         """The first message of the chosen sources that has the pattern, and where; case does not matter."""
-        if not needles.may_match(needles.prepare(pattern), self.spoken or ""):
-            return None
-        return first_with(pattern, (message for message in self.messages or () if sources(message.source)))
+        return first_with(pattern, (message for message in self.messages or () if sources(message.source)), self.spoken or "")
 
     def need(self, name: str) -> str:
         """A probe's text; raises where there is none, which makes the fact that asks for it unknown."""

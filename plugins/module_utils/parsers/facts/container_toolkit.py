@@ -26,7 +26,7 @@ class ContainerToolkitFacts(EngineFacts):
     @fact
     def toolkit_packages(self) -> dict[str, str]:
         """The toolkit's installed packages, by name -> version, whichever package manager listed them."""
-        found: dict[str, str] = {name: package.version for name, package in (self.packages or {}).items() if package.installed and PACKAGE.match(f"{name} 0")}
+        found: dict[str, str] = {name: version for name, version in (self.installed_packages or {}).items() if PACKAGE.match(f"{name} 0")}
         for listing in LISTINGS[1:]:
             found.update(PACKAGE.findall(self.bundle.text(listing) or ""))
         return self.known(found or None)

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd, docker, linux, nvidia
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with, in_lower_case
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.driver import DriverFacts
 
 # What daemons and their clients say; a run's words stand in `messages`.
@@ -61,6 +61,11 @@ class EngineFacts(DriverFacts):
         spoken = (*(self.messages or ()), *(Message(name, self.bundle.output(name) or "") for name in DAEMON_WORDS))
         return tuple(message for message in spoken if message.text and message.text.lstrip()[:1] != "{" and not message.source.startswith(DRIVER_TOOLS))
 
+    @fact
+    def engine_spoken(self) -> str:
+        """All engine_messages in lower case."""
+        return in_lower_case(self.engine_messages)
+
     def engine_said(self, pattern: str) -> tuple[Message, re.Match[str]] | None:
         """The first message, of containers, tools or daemons, that has the pattern, and where."""
-        return first_with(pattern, self.engine_messages or ())
+        return first_with(pattern, self.engine_messages or (), self.engine_spoken or "")

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apt_history, linux, module_build, module_load, rpm
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apt_history, linux, module_build, module_load, needles, rpm
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with, in_lower_case
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.hardware import HardwareFacts
 
 # Probes in which the loading of modules is told, beside what tools said.
@@ -49,6 +49,11 @@ class KernelFacts(HardwareFacts):
         return linux.packages(self.need("dpkg_l"))
 
     @fact
+    def installed_packages(self) -> dict[str, str]:
+        """dpkg's installed packages: name -> version."""
+        return {name: package.version for name, package in self.known(self.packages).items() if package.installed}
+
+    @fact
     def rpms(self) -> tuple[rpm.Rpm, ...]:
         """The installed rpm packages."""
         return rpm.packages(self.need("rpm_qa"))
@@ -57,7 +62,7 @@ class KernelFacts(HardwareFacts):
     def module_packages(self) -> dict[str, str]:
         """Installed packages of built NVIDIA modules: name -> the kernel that they are for."""
         names = [line.strip() for line in (self.bundle.text("rpm_qa") or "").splitlines()]
-        names += [name for name, package in (self.packages or {}).items() if package.installed]
+        names += self.installed_packages or {}
         return {name: kernel for name in names if (kernel := rpm.built_for(name))}
 
     @fact
@@ -98,6 +103,15 @@ class KernelFacts(HardwareFacts):
         return tuple(Message(name, line) for name, text in texts for line in module_load.lines(text))
 
     @fact
+    def load_spoken(self) -> str:
+        """All load_messages in lower case."""
+        return in_lower_case(self.load_messages)
+
+    def load_said(self, pattern: str) -> tuple[Message, re.Match[str]] | None:
+        """The first line about the loading of NVIDIA's modules that has the pattern, and where."""
+        return first_with(pattern, self.load_messages or (), self.load_spoken or "")
+
+    @fact
     def module_on_disk(self) -> dict[str, str]:
         """modinfo of the nvidia module that the running kernel would load; empty when it finds none."""
         if self.bundle.rc("modinfo_nvidia"):
@@ -122,9 +136,10 @@ class KernelFacts(HardwareFacts):
     @fact
     def secure_boot(self) -> bool | None:
         """Whether Secure Boot is on: mokutil's answer, or what the kernel or an installer said."""
-        texts = [self.bundle.output("mokutil_sb_state") or "", *(message.text for message in self.load_messages or ())]
-        said = [match["state"].lower() for text in texts if (match := module_load.SECURE_BOOT.search(text))]
-        return said[0] == "enabled" if said else None
+        said = needles.search(module_load.SECURE_BOOT, self.bundle.output("mokutil_sb_state") or "")
+        if said is None:
+            _message, said = self.known(self.load_said(module_load.SECURE_BOOT))
+        return said["state"].lower() == "enabled"
 
     @fact
     def nouveau_blocked(self) -> bool:

@@ -9,7 +9,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import module
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.linux import PciDevice
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.load import heard, plain
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.load import plain
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.loaded import is_loaded
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, passed, rule, unknown
 
@@ -46,7 +46,7 @@ def other_driver_holds_gpu(facts: Facts, wanted: Wanted) -> Outcome:
         return unknown(f"{_named(held)} given away, {len(ours)} served by nvidia: on purpose or not, the evidence does not say")
     if held:
         return _taken(facts, held)
-    said = heard(facts, module_load.OTHER_DRIVER)
+    said = facts.load_said(module_load.OTHER_DRIVER)
     if said and not ours and not is_loaded(facts):
         message, match = said
         return _said(facts, plain(message), match["driver"] or match["nouveau"])
@@ -101,7 +101,7 @@ def _by_nouveau(facts: Facts, served: bool) -> Outcome:
     if facts.modules is not None and "nouveau" in facts.modules and not served:
         cause = f"The in-tree driver nouveau is loaded and takes the GPU, which keeps the nvidia module from it{_still(facts)}."
         return failed("nouveau not loaded", "nouveau is loaded", cause=cause, remedy=FREE_NOUVEAU)
-    bound = heard(facts, module_load.NOUVEAU_BINDS)
+    bound = facts.load_said(module_load.NOUVEAU_BINDS)
     if bound and not served and is_loaded(facts) is False and facts.modules is None:
         line = plain(bound[0])
         cause = f"The in-tree driver nouveau is bound to the GPU {bound[1]['gpu']}, so the nvidia module cannot take it ({line})."

@@ -32,14 +32,6 @@ PROVIDERS = {
 }
 
 
-def heard(facts: Facts, pattern: re.Pattern[str]) -> tuple[Message, re.Match[str]] | None:
-    """The first line about the loading of NVIDIA's modules that has the pattern."""
-    for message in facts.load_messages or ():
-        if match := pattern.search(message.text):
-            return message, match
-    return None
-
-
 def plain(message: Message) -> str:
     """The line without the log's time."""
     return re.sub(r"^(?:<\d+>)?\[[ \d.]+\] *", "", message.text)
@@ -70,12 +62,12 @@ def _nothing_said(facts: Facts) -> Outcome:
 def module_signature(facts: Facts, wanted: Wanted) -> Outcome:
     """The kernel accepts the module's signature"""
     if is_loaded(facts):
-        taint = heard(facts, module_load.TAINT)
+        taint = facts.load_said(module_load.TAINT)
         return passed("the module is loaded", cause="The line 'module verification failed' only taints the kernel: the module is loaded." if taint else "")
-    refused = heard(facts, module_load.UNSIGNED)
+    refused = facts.load_said(module_load.UNSIGNED)
     if refused:
         return _refused(facts, refused[0])
-    denied = heard(facts, module_load.NOT_PERMITTED)
+    denied = facts.load_said(module_load.NOT_PERMITTED)
     if denied:
         return _not_permitted(facts, denied[0])
     distrusted = _distrusted(facts)
@@ -138,7 +130,7 @@ def _not_permitted(facts: Facts, message: Message) -> Outcome:
 )
 def module_matches_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     """The module is of the running kernel's build"""
-    said = heard(facts, module_load.OF_ANOTHER_BUILD)
+    said = facts.load_said(module_load.OF_ANOTHER_BUILD)
     # Built for exactly this kernel by its own words, and refused none the less: driver.module_does_not_load tells that.
     own = bool(facts.kernel_release) and (facts.module_on_disk or {}).get("vermagic", "").split(" ")[0] == facts.kernel_release
     if said is None or is_loaded(facts) or (own and not said[1]["built"]):
@@ -172,7 +164,7 @@ def module_matches_kernel(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def module_symbols(facts: Facts, wanted: Wanted) -> Outcome:
     """The kernel has every symbol that the module needs"""
-    said = heard(facts, module_load.UNKNOWN_SYMBOL)
+    said = facts.load_said(module_load.UNKNOWN_SYMBOL)
     if said is None or is_loaded(facts):
         return _nothing_said(facts)
     message, match = said
@@ -235,7 +227,7 @@ def module_not_blocked(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def branch_tracking(facts: Facts, wanted: Wanted) -> Outcome:
     """The module runs under the kernel's indirect branch tracking"""
-    said = heard(facts, module_load.NO_ENDBR)
+    said = facts.load_said(module_load.NO_ENDBR)
     if said is None:
         return _nothing_said(facts)
     message = plain(said[0])

@@ -12,7 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.rpm import is_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.build import install_headers
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.load import heard, plain
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.load import plain
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.kernel.loaded import is_loaded
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 
@@ -96,8 +96,7 @@ def _headers(facts: Facts) -> frozenset[str] | None:
     """The kernels with headers: build directories, or packages where nobody listed those. None: nobody looked."""
     if facts.header_kernels is not None:
         return facts.header_kernels
-    names = [name for name, package in (facts.packages or {}).items() if package.installed]
-    found = {match.group(1) for name in names if (match := re.match(r"linux-headers-(\d\S+-[a-z]\S*)$", name))}
+    found = {match.group(1) for name in facts.installed_packages or () if (match := re.match(r"linux-headers-(\d\S+-[a-z]\S*)$", name))}
     found |= {f"{p.version}-{p.release}.{p.architecture}" for p in facts.rpms or () if p.name in ("kernel-devel", "kernel-default-devel")}
     return frozenset(found) if found else None
 
@@ -128,7 +127,7 @@ def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     precompiled = facts.said(_NO_PRECOMPILED, lambda source: not source.startswith("run "))
     if precompiled and not is_loaded(facts):
         return _no_precompiled(facts, precompiled[1])
-    not_found = heard(facts, module_load.NOT_FOUND) or heard(facts, module_load.NO_MODULE_TREE)
+    not_found = facts.load_said(module_load.NOT_FOUND) or facts.load_said(module_load.NO_MODULE_TREE)
     if not_found and not is_loaded(facts):
         named = not_found[1].groupdict().get("kernel")
         return _not_built(facts, release or named or "$(uname -r)", f"no nvidia module for it ({plain(not_found[0])})")
