@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Collection, Iterable, Mapping
+from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import FAIL, LAYERS, NOT_APPLICABLE, PASS, RUNGS, UNKNOWN, Finding, all_needs
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -58,7 +59,7 @@ def judge(evidence: Mapping[str, Any], wanted: Mapping[str, Any] | None = None, 
     rules = _by_layer()
     for layer in (name for name in ALL if name in layers):
         broken = [name for name, judged in verdicts.items() if judged.verdict == FAIL]
-        found = [_finding(rule, facts, stack, _first_of(rule.all_needs, broken)) for rule in rules[layer]]
+        found = [_finding(rule, facts, stack, _first_of(rule.all_needs, broken) if broken else None) for rule in rules[layer]]
         found.sort(key=_surest_failure_first)
         verdicts[layer] = _layer_verdict(found, _first_of(all_needs(layer), broken))
         findings.extend(finding for finding, _blocked in found)

@@ -64,6 +64,8 @@ class Bundle:
 
     def output(self, name: str) -> str | None:
         """stdout and stderr together, for tools that say the important thing on either."""
+        if name not in self.probes:
+            return None
         spoken = self._key(name, "stderr")
         parts = [part for part in (self.text(name), spoken) if part and _readable(part)]
         return "\n".join(parts) if parts or self.text(name) is not None else None

@@ -7,8 +7,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Iterable, Mapping
+from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import plain_yaml
 

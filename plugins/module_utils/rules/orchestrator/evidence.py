@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, not_applicable, passed
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import line_of
@@ -26,7 +27,7 @@ def said_by(facts: Facts, pattern: str, probes: tuple[str, ...] = KUBERNETES) ->
     if found:
         return line_of(found[0].text, found[1].start())
     words = stated_words(facts)
-    match = re.search(pattern, words, re.IGNORECASE)
+    match = needles.search(pattern, words)
     return line_of(words, match.start()) if match else None
 
 

@@ -28,7 +28,9 @@ def test_the_words_that_a_match_needs(pattern, alternatives):
 
 
 @given(
-    pattern=st.sampled_from([r"a(b|cd)+e?", r"(?:ab|b)c", r"x*ab", r"a.c|dd", r"A[bc]D", r"(?:a|)b", r"(a)\1b", r"(?<=a)bc", r"^ab$|c{2,}", r"ab[^\n]*(?:cd|e)|b(?:d|ca)a"]),
+    pattern=st.sampled_from(
+        [r"a(b|cd)+e?", r"(?:ab|b)c", r"x*ab", r"a.c|dd", r"A[bc]D", r"(?:a|)b", r"(a)\1b", r"(?<=a)bc", r"^ab$|c{2,}", r"ab[^\n]*(?:cd|e)|b(?:d|ca)a"]
+    ),
     text=st.text(alphabet="abcdeABCDE\n", max_size=12),
 )
 def test_the_same_is_found(pattern, text):
