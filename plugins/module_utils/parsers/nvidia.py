@@ -57,7 +57,8 @@ _PACKAGES = (
 
 def driver_packages(text: str) -> dict[str, str]:
     """`dpkg -l`, `apt list` or `rpm -qa` -> the driver's installed packages with their upstream version."""
-    return dict(pair for pattern in _PACKAGES for pair in re.findall(pattern, text, re.M))
+    ours = "\n".join(line for line in text.splitlines() if "nvidia" in line or "cuda" in line)
+    return dict(pair for pattern in _PACKAGES for pair in re.findall(pattern, ours, re.M))
 
 
 def gpus(text: str) -> tuple[Gpu, ...]:

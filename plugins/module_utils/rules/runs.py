@@ -36,9 +36,8 @@ def from_program(source: str) -> bool:
 
 
 def complaint(facts: Facts, pattern: str, sources: Callable[[str], bool] = from_container) -> tuple[Message, re.Match[str]] | None:
-    """The first message of the chosen sources that has the pattern; a good report of the CUDA probe is not searched, which most of a live node's are."""
-    content = facts.content or frozenset()
-    return facts.said(pattern, lambda source: source not in content and sources(source))
+    """The first message of the chosen sources that has the pattern; a good report of the CUDA probe is not searched."""
+    return facts.complained(pattern, sources)
 
 
 def heard(facts: Facts, pattern: str, sources: Callable[[str], bool] = from_container) -> str | None:

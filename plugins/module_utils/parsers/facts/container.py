@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Callable
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import container_run, cuda_probe, docker, gpu_request
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import fact
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with, in_lower_case
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.engine import EngineFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.gpu_request import GpuRequest
 
@@ -32,6 +32,20 @@ class ContainerFacts(EngineFacts):
         runs = {f"run {number}" for number, run in enumerate(self.container_runs or (), start=1) if run.report and run.report.end.ok}
         host = cuda_probe.report(self.bundle.text("cuda_probe") or "")
         return frozenset(runs | {"cuda_probe"} if host and host.end.ok else runs)
+
+    @fact
+    def complaints(self) -> tuple[Message, ...]:
+        """The messages, but for the good reports of the CUDA probe, which most of a live node's are."""
+        return tuple(message for message in self.messages or () if message.source not in (self.content or ()))
+
+    @fact
+    def complaints_spoken(self) -> str:
+        """All complaints in lower case."""
+        return in_lower_case(self.complaints)
+
+    def complained(self, pattern: str, sources: Callable[[str], bool]) -> tuple[Message, re.Match[str]] | None:
+        """The first complaint of the chosen sources that has the pattern, and where."""
+        return first_with(pattern, (message for message in self.complaints or () if sources(message.source)), self.complaints_spoken or "")
 
     @fact
     def compose_requests(self) -> tuple[GpuRequest, ...]:
