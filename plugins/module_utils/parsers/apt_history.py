@@ -8,7 +8,7 @@ import re
 from typing import Iterator, NamedTuple
 
 _ACTIONS = ("Install", "Reinstall", "Upgrade", "Downgrade", "Remove", "Purge")
-_PACKAGE = re.compile(r"([a-z0-9][a-z0-9+.-]+)(?::\w+)? \(")
+_PACKAGE = re.compile(r"(?<![a-z0-9+.-])([a-z0-9][a-z0-9+.-]+)(?::\w+)? \(")
 
 
 class Transaction(NamedTuple):

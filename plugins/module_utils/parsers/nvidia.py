@@ -64,7 +64,7 @@ def driver_packages(text: str) -> dict[str, str]:
 def gpus(text: str) -> tuple[Gpu, ...]:
     """The CSV of nvidia-smi's query, columns by their headings."""
     lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
-    headings = [re.sub(r"\s*\[.*", "", heading) for heading in lines[0]]
+    headings = [heading.partition("[")[0].rstrip() for heading in lines[0]]
     return tuple(_gpu(dict(zip(headings, cells))) for cells in lines[1:])
 
 

@@ -29,6 +29,9 @@ SPOKEN = (
 )
 
 
+# Longer lines are data and nobody's words; an error of a container's hook has two thousand.
+LONGEST_LINE = 4000
+
 # What a parser may raise on a text that is not its tool's.
 NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
@@ -48,6 +51,13 @@ def first_with(pattern: str, messages: Iterable[Message], spoken: str) -> tuple[
             if match := prepared.pattern.search(message.text):
                 return message, match
     return None
+
+
+def folded(text: str) -> str:
+    """The text with lines that a search can bear: a pattern that looks on within its line takes the square of the line's length."""
+    if len(text) <= LONGEST_LINE:
+        return text
+    return "\n".join(line[start : start + LONGEST_LINE] for line in text.split("\n") for start in range(0, len(line) or 1, LONGEST_LINE))
 
 
 def in_lower_case(messages: Iterable[Message] | None) -> str:
@@ -95,10 +105,10 @@ class Base:
     @fact
     def messages(self) -> tuple[Message, ...]:
         """What the tools said, on the host first, then in each container; nvidia-smi's long log is data and not said to anybody."""
-        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
+        spoken = [Message(name, folded(text)) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
         for number, run in enumerate(self.runs, start=1):
             parts = [str(run[key]) for key in ("error", "stdout", "stderr") if run.get(key)]
-            spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
+            spoken += [Message(f"run {number}", folded("\n".join(parts)))] if parts else []
         return tuple(spoken)
 
     @fact

@@ -87,7 +87,7 @@ class ContainerToolkitFacts(EngineFacts):
     @fact
     def cdi_listed(self) -> tuple[str, ...]:
         """The devices that `nvidia-ctk cdi list` names."""
-        return tuple(re.findall(r"^\s*(?:cdi:\s*)?(\S*nvidia\.com/\S+=\S+)\s*$", self.need("cdi_list"), re.M))
+        return tuple(re.findall(r"^[ \t]*(?:cdi:\s*)?(\S*nvidia\.com/\S+=\S+)[ \t]*$", self.need("cdi_list"), re.M))
 
     @fact
     def host_driver_version(self) -> str | None:

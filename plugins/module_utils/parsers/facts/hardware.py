@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, needles, nvidia_smi, nvrm, xid
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact, folded
 
 # Probes that hold lines of the kernel log, and services' lines between them.
 LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
@@ -39,7 +39,7 @@ class HardwareFacts(Base):
     @fact
     def system_log(self) -> str:
         """The kernel log and what services wrote, as far as it was collected."""
-        return "\n".join(self.known([text for name in LOGS if (text := self.bundle.output(name))] or None))
+        return "\n".join(self.known([folded(text) for name in LOGS if (text := self.bundle.output(name))] or None))
 
     @fact
     def nvrm(self) -> str:

@@ -153,7 +153,7 @@ class KernelFacts(HardwareFacts):
         if "nvidia" in linux.blocked_on_command_line(self.bundle.text("kernel_cmdline") or ""):
             return "the kernel command line"
         texts = self.known(self.bundle.files("modprobe_d"))
-        return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^\s*alias\s+nvidia\s+off", text, re.M)), "")
+        return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^[ \t]*alias\s+nvidia\s+off", text, re.M)), "")
 
 
 def _since(then: str, now: str) -> str:

@@ -53,7 +53,7 @@ class PolicyFacts(EngineFacts, DeviceNodeFacts):
     @fact
     def no_cgroups(self) -> bool:
         """Whether the toolkit is told to leave device cgroups alone; its default is not to."""
-        found = re.search(r"^\s*no-cgroups\s*=\s*(true|false)", self.need("toolkit_config"), re.M)
+        found = re.search(r"^[ \t]*no-cgroups\s*=\s*(true|false)", self.need("toolkit_config"), re.M)
         return found.group(1) == "true" if found else self.known(False if self.bundle.complete("toolkit_config") else None)
 
     @fact

@@ -34,7 +34,7 @@ NO_NVML = (
 CGROUP_DRIVER = r"expected cgroupsPath to be of format \\?\"slice:prefix:name\\?\"[^\n]*"
 HOOK_FAILS = (
     r"nvidia-container-cli(?:\.real)?: [^\n]*|/usr/local/nvidia/toolkit/nvidia-container-runtime[^\n]*no such file[^\n]*"
-    r"|[\w/.-]*nvidia-container-runtime\\?\"?: [^\n]*not found[^\n]*"
+    r"|(?<![\w/.-])[\w/.-]*nvidia-container-runtime\\?\"?: [^\n]*not found[^\n]*"
 )
 REMOVED = r"not installed|uninstalled|removed|absent|none"
 CONFIGURE = "nvidia-ctk runtime configure --runtime=containerd (--config=FILE for another file), then: systemctl restart containerd"

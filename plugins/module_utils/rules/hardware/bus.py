@@ -19,7 +19,7 @@ LOST = (
     r"|vfio-pci) \S+: Unable to change power state from \w+ to D0, device inaccessible"
 )
 INVALID = r"PCI I/O region assigned to your NVIDIA device is invalid:?\s+(BAR\d is \w+ @ \w+ \([^)]+\))?"
-NO_SPACE = r"(\S+): (BAR ?\d+[^.]{0,60}?(?:can't assign; no space|no space for|failed to assign)(?: \[[^\]]*\])?)"
+NO_SPACE = r"(?<!\S)(\S+): (BAR ?\d+[^.]{0,60}?(?:can't assign; no space|no space for|failed to assign)(?: \[[^\]]*\])?)"
 UNASSIGNED = r"Region \d: Memory at <(?:unassigned|ignored)>"
 
 

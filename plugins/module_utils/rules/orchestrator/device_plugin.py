@@ -159,7 +159,7 @@ def device_list_strategy(facts: Facts, wanted: Wanted) -> Outcome:
     config = facts.bundle.text("toolkit_config")
     if config is None or "volume-mounts" not in strategy:
         return passed(strategy) if "envvar" in strategy else unknown(f"{strategy}; whether the runtime accepts it was not looked at")
-    accepts = re.search(r"^\s*accept-nvidia-visible-devices-as-volume-mounts\s*=\s*true", config, re.M)
+    accepts = re.search(r"^[ \t]*accept-nvidia-visible-devices-as-volume-mounts\s*=\s*true", config, re.M)
     return (
         passed(strategy)
         if accepts

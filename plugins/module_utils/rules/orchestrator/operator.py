@@ -111,7 +111,7 @@ def operator_validation(facts: Facts, wanted: Wanted) -> Outcome:
     """The GPU operator's validations pass"""
     said = said_by(
         facts,
-        r"failed to validate the (\w+)|(\w+)[- ](?:validation|validator)[^\n]{0,60}(?:fail|error|crashloop)|waiting for nvidia [^\n]*(?:ready|setup)"
+        r"failed to validate the (\w+)|\b(\w+)[- ](?:validation|validator)[^\n]{0,60}(?:fail|error|crashloop)|waiting for nvidia [^\n]*(?:ready|setup)"
         r"|(\w+)-ready[^\n]*not found",
         KUBERNETES,
     )

@@ -14,7 +14,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import ended_well, heard, in_container, line_of, nothing_heard
 
 HOOK_REFUSED = r"nvidia-container-cli[^\n]*permission denied|nvidia-cdi-hook[^\n]*(?:exit (?:code|status):? 1|permission denied)"
-SANDBOXES = re.compile(r"(?:--runtime|runtimeClassName)[\"']?\s*[=:\s]\s*[\"']?[\w./-]*?(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.I)
+SANDBOXES = re.compile(r"(?:--runtime|runtimeClassName)[\"']?[\s=:]+[\"']?[\w./-]*?(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.I)
 
 
 @rule(

@@ -10,7 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import heard, nothing_heard
 
-EACCES = r"nvml[^\n]{0,60}insufficient permissions|/dev/nvidia\S*[^\n]{0,60}permission denied|permission denied[^\n]{0,60}/dev/nvidia"
+EACCES = r"nvml[^\n]{0,60}insufficient permissions|/dev/nvidia\S{0,60}[^\n]{0,60}permission denied|permission denied[^\n]{0,60}/dev/nvidia"
 
 SELINUX_FIX = (
     "Run the container with --security-opt label=disable (Compose: security_opt: [label=disable]), or let containers use devices for good: "
