@@ -112,7 +112,7 @@ def operator_validation(facts: Facts, wanted: Wanted) -> Outcome:
     said = said_by(
         facts,
         r"failed to validate the (\w+)|\b(\w+)[- ](?:validation|validator)[^\n]{0,60}(?:fail|error|crashloop)|waiting for nvidia [^\n]*(?:ready|setup)"
-        r"|(\w+)-ready[^\n]*not found",
+        r"|\b(\w+)-ready[^\n]*not found",
         KUBERNETES,
     )
     if said is None or said_by(facts, r"all validations are successful", ("pod_log",)):

@@ -103,7 +103,7 @@ def locked_memory(facts: Facts, wanted: Wanted) -> Outcome:
     """RDMA may lock the memory that it needs"""
     said = heard(
         facts,
-        r"(?:ibv_\w+|\bmlx\d\w*|RDMA|UCX|libibverbs|openib)[^\n]{0,120}(?:cannot allocate memory|memlock)"
+        r"(?:ibv_\w{1,60}|\bmlx\d\w*|RDMA|UCX|libibverbs|openib)[^\n]{0,120}(?:cannot allocate memory|memlock)"
         r"|set max locked memory \(ulimit -l\)|memlock limits? (?:is|are) (?:set )?too low",
     )
     return failed("unlimited locked memory", said) if said else nothing_heard(facts, "that memory cannot be locked")
