@@ -112,15 +112,17 @@ DISTRIBUTION: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
         "podman": ("4.9.3",),
     },
 }
-# Whose engine is always the distribution's: docker-ce has no packages for Amazon Linux; podman comes from distributions alone.
-ALWAYS_DISTRIBUTION = frozenset(
-    {("amazon", "docker"), ("amazon", "containerd"), ("amazon", "runc"), ("amazon", "podman"), ("rhel", "podman"), ("sles", "podman")}
-)
-# The distribution's own security fix, as a package version in its own order. bookworm and bookworm-security, read 2026-11-30.
+# Whose engine is always the distribution's: docker-ce has no packages for Amazon Linux and SLES (x86_64, aarch64); podman comes from distributions alone.
+ALWAYS_DISTRIBUTION = frozenset({*((family, part) for family in ("amazon", "sles") for part in ("docker", "containerd", "runc", "podman")), ("rhel", "podman")})
+# The distribution's own security fix, as a package version in its own order. bookworm and bookworm-security, read 2026-11-30;
+# packages.ubuntu.com, noble and resolute, 2026 (their security archives).
 DISTRIBUTION_FIXED = {
     ("debian", "12", "containerd"): "1.6.20~ds1-1+deb12u2",
     ("debian", "12", "runc"): "1.1.5+ds1-1+deb12u1",
     ("debian", "12", "docker"): "20.10.24+dfsg1-1+deb12u1",
+    ("ubuntu", "24.04", "docker"): "29.1.3-0ubuntu3~24.04.2",
+    ("ubuntu", "24.04", "containerd"): "2.2.1-0ubuntu1~24.04.3",
+    ("ubuntu", "26.04", "docker"): "29.1.3-0ubuntu4.1",
 }
 
 GPUS_SINCE = "19.03"

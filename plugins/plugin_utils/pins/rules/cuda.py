@@ -178,7 +178,7 @@ def _release(text: str) -> Capability:
     "framework_gpu",
     severity=REFUSAL,
     why="A framework's build has kernels for a list of compute capabilities: PyTorch has Blackwell since 2.7 (NGC builds since 2.6), "
-    "and no Volta in the wheels of CUDA 12.8 and later.",
+    "and in the wheels of CUDA 12.8 and later no Pascal since 2.8, no Volta since 2.11.",
     fix="Take a build of the framework that has the GPU.",
     source=images.PYTORCH,
 )
@@ -211,7 +211,7 @@ def _too_old(image: Image, gpu: Gpu, capability: Capability) -> Found | None:
 def _dropped(image: Image, gpu: Gpu, capability: Capability) -> Found | None:
     for one in images.DROPPED:
         pinned = _version_of(one.pattern, image)
-        if pinned and pinned >= one.since and image.cuda >= one.cuda and capability < one.capability:
+        if pinned and one.since <= pinned < one.until and image.cuda >= one.cuda and capability < one.capability:
             reason = f"{image.place} has {image.framework} of CUDA {named(image.cuda)}, which has no kernels for {gpu}, {described(capability)}: {one.last}"
             older: tuple[Change, ...] = _other_images(image, (11, 8), (one.cuda[0], one.cuda[1] - 1)) if one.cuda > (0, 0) else ({image.place: None},)
             return Found(reason, f"{image.place}.framework", one.source, changes=older, advice=_BUILD)

@@ -102,7 +102,7 @@ def _fix_of_line(name: str, part: Version, floor: Floor) -> str:
 def _behind_distribution(pins: PinSet, name: str, part: Version) -> str:
     """The distribution's own fixed version where a package of it is older."""
     fixed = engines.DISTRIBUTION_FIXED.get((pins.distribution, pins.archive_release, name), "")
-    return fixed if fixed and part.revision == "debian" and satisfies(part.text, "<<", fixed) else ""
+    return fixed if fixed and part.is_of(pins.distribution) and satisfies(part.text, "<<", fixed) else ""
 
 
 @rule(

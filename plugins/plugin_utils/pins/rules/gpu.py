@@ -163,7 +163,7 @@ def count_is_plausible(pins: PinSet) -> Iterator[Found]:
             yield Found(f"{gpu} has count 0: a node with one fails its check", place, severity=NOTE)
         elif gpu.count > MANY and "A16" not in gpu.words:
             yield Found(f"{gpu.count} of {gpu} in one node is more than nodes are sold with", place)
-        elif gpu.product.switch in (BOARD, RACK) and WHOLE_BOARD // 2 < gpu.count < WHOLE_BOARD:
+        elif gpu.switch in (BOARD, RACK) and WHOLE_BOARD // 2 < gpu.count < WHOLE_BOARD:
             yield Found(f"{gpu.count} of {gpu}: its boards have 4 or 8 GPUs", place)
     if not pins.gpus:
         yield Found("the pool has no GPUs: nothing about them was judged", "gpus")

@@ -28,9 +28,14 @@ def _series(numbers: Numbers) -> str:
     return ".".join(str(part) for part in numbers[:2])
 
 
+# Debian's package of 550.163.01 from this revision on is patched for newer kernels (packages.debian.org, nvidia-kernel-dkms).
+_DEBIAN_PATCHED = re.compile(r"^550\.163\.01-([4-9]|\d{2})")
+
+
 def _patched(pins: PinSet) -> bool:
     """Whether somebody else answers for the build: prebuilt modules, a distribution's own patched package."""
-    return pins.prebuilt or pins.driver.revision in ("debian", "ubuntu") or pins.driver.is_range
+    ubuntus = pins.distribution == "ubuntu" and pins.distributions_driver and "-0ubuntu" in pins.driver.text
+    return pins.prebuilt or ubuntus or pins.driver.is_range or bool(_DEBIAN_PATCHED.match(pins.driver.text))
 
 
 def _other_kernels(pins: PinSet, below: Numbers) -> tuple[Change, ...]:

@@ -27,7 +27,8 @@ def _rows(gpu: Gpu) -> list[MigGpu] | None:
     rows = mig_gpus(gpu.words)
     if rows:
         return rows
-    return [] if (gpu.architecture and gpu.architecture.name in NO_MIG) or gpu.is_consumer else None
+    older = gpu.capability is not None and gpu.architecture is not None and gpu.architecture.name in NO_MIG
+    return [] if older or gpu.is_consumer else None
 
 
 @rule(

@@ -137,6 +137,21 @@ def engine_has_cdi(pins: PinSet) -> Iterator[Found]:
 
 
 @rule(
+    "engine_cdi_off",
+    severity=NOTE,
+    why="docker 25.0 to 28.1 and containerd 1.7 have CDI, and it is off until their configuration says otherwise.",
+    fix='Nothing where the roles configure the engine: they set "features": {"cdi": true} in daemon.json; for containerd enable_cdi = true.',
+    source="moby cmd/dockerd/daemon.go; containerd docs/cri/config.md",
+)
+def engine_has_cdi_on(pins: PinSet) -> Iterator[Found]:
+    """CDI is on in the engine by itself"""
+    since, on = {"docker": ("25.0.0", "28.2.0"), "containerd": ("1.7.0", "2.0.0"), "podman": ("0", "0")}[pins.engine]
+    engine = pins.parts[pins.engine]
+    if pins.toolkit and not engine.before(since) and engine.before(on):
+        yield Found(f"{pins.engine} {engine} has CDI and has it off by default: it must be switched on", pins.part_place(pins.engine))
+
+
+@rule(
     "toolkit_containerd_config",
     severity=REFUSAL,
     why="containerd 2 has configuration version 3, with the runtime's section under another name. Older toolkits write version 2 "

@@ -23,6 +23,7 @@ NOTED = {
     "cuda_too_old_for_gpu": [gpus("B300", 1), workload("12.8")],
     "toolkit_none": [{"container_toolkit": None}],
     "toolkit_release_known": [{"container_toolkit.version": "1.21.0"}],
+    "engine_cdi_off": [{"docker.version": "26.1.5", "docker.containerd": "1.7.24", "docker.runc": "1.1.15"}],
     "imex_unused": [companions("580.178.04", "imex")],
     "managed_by_ansible": [on("rhel8")],
     "fabric_manager_unused": [GRACE, gpus("GB200", 4), companions("580.178.04", "fabric_manager", "imex")],

@@ -82,6 +82,19 @@ RIGHT = {
         companions("580.*", "fabric_manager"),
     ],
     "tag that agrees": [workload("12.8", reference="docker.io/nvidia/cuda:12.8.1-base-ubuntu24.04")],
+    "Ubuntu with packages of its own": [
+        on("ubuntu2404"),
+        gpus("T4", 1, version="535.309.01-0ubuntu0.24.04.1", build="prebuilt"),
+        {"docker": {"version": "29.1.3-0ubuntu3~24.04.2", "containerd": "2.2.1-0ubuntu1~24.04.3", "runc": "1.3.4-0ubuntu1~24.04.1"}},
+    ],
+    "torch 2.9 of CUDA 12.8 still has Volta": [on("ubuntu2204"), gpus("V100", 4, **PROPRIETARY), workload("12.8", "torch 2.9.1")],
+    "a generation says nothing of switches": [on("ubuntu2404"), gpus("Hopper", 8), companions("580.178.04", "fabric_manager"), {"mig.profile": "all-1g.10gb"}],
+    "Ampere may have MIG": [on("ubuntu2404"), gpus("Ampere", 8), {"mig.profile": "all-1g.10gb"}],
+    "Debian's patched 550 on 6.17": [
+        on("debian13", kernel="6.17.13+deb13-amd64"),
+        {"nvidia_driver.version": "550.163.01-4~bpo13+1", "container_toolkit": None, **DEBIAN_13_ENGINE},
+    ],
+    "SLES with its Docker": [on("sles15"), {"docker": {"version": "28.5.1_ce-150000.241.1", "containerd": "1.7.29-150000.128.1", "runc": "1.3.4-150000.90.1"}}],
     "no GPUs at all": [{"gpus": [], "container_toolkit": None}],
 }
 
@@ -130,7 +143,8 @@ WRONG = {
     "CUDA 12.4 and RTX 5090": ("cuda_too_old_for_gpu", [gpus("RTX 5090", 4), workload("12.4")]),
     "CUDA 11.4 and H100": ("cuda_too_old_for_gpu", [gpus("H100 PCIe", 4), workload("11.4")]),
     "torch 2.5 and Blackwell": ("framework_gpu", [gpus("RTX 5090", 4), workload("12.8", "torch 2.5.1")]),
-    "torch 2.8 cu128 and Volta": ("framework_gpu", [gpus("V100", 4, **PROPRIETARY), workload("12.8", "PyTorch 2.8.0")]),
+    "torch 2.8 cu128 and Pascal": ("framework_gpu", [gpus("P100", 4, **PROPRIETARY), workload("12.8", "PyTorch 2.8.0")]),
+    "torch 2.11 cu128 and Volta": ("framework_gpu", [gpus("V100", 4, **PROPRIETARY), workload("12.8", "torch 2.11")]),
     "vLLM and Pascal": ("framework_gpu", [gpus("P100", 4, **PROPRIETARY), workload("12.4", "vllm 0.6")]),
     "tag of another CUDA": ("image_tag_cuda", [workload("12.8", reference="nvidia/cuda:13.0.1-base-ubuntu24.04")]),
     "toolkit below the floor": ("toolkit_security_floor", [{"container_toolkit.version": "1.19.0"}]),
@@ -157,6 +171,10 @@ WRONG = {
     "runc 1.1.11": ("engine_security_floor", [{"docker.runc": "1.1.11"}]),
     "runc 1.4.1": ("engine_security_floor", [{"docker.runc": "1.4.1"}]),
     "podman 5.4": ("engine_security_floor", [engine("podman", version="6.0.1")]),
+    "Ubuntu's docker behind its fix": (
+        "engine_security_floor",
+        [on("ubuntu2404"), {"docker": {"version": "28.2.2-0ubuntu1~24.04.1", "containerd": "1.7.28-0ubuntu1~24.04.1", "runc": "1.3.3-0ubuntu1~24.04.3"}}],
+    ),
     "Debian 12's containerd behind": ("engine_security_floor", [on("debian12"), engine("containerd", version="1.6.20~ds1-1+b1", runc="1.1.5+ds1-1+deb12u1")]),
     "docker 29.9 and containerd 1.7": ("docker_containerd", [{"docker.containerd": "1.7.36"}]),
     "docker 29.1": ("docker_api", [{"docker.version": "29.1.3"}]),
