@@ -169,8 +169,8 @@ class PinSet:
 
     @property
     def archive_release(self) -> str:
-        """The release as archives name it: Debian's without a point release."""
-        return self.release.split(".")[0] if self.distribution == "debian" else self.release
+        """The release as its archive names it."""
+        return distributions.archive(self.distribution, self.release)
 
     @cached_property
     def distributions_driver(self) -> bool:

@@ -110,6 +110,10 @@ def family(distribution: str) -> str:
 
 
 def release_of(distribution: str, release: str) -> Release | None:
-    """What is known of a release; for RHEL, SLES and Amazon Linux the major number says it, for Debian too (`13.2`)."""
-    name = release if distribution == "ubuntu" else release.split(".")[0]
-    return RELEASES.get((family(distribution), name))
+    """What is known of a release."""
+    return RELEASES.get((family(distribution), archive(distribution, release)))
+
+
+def archive(distribution: str, release: str) -> str:
+    """The release as its archive names it, without point releases: `13.2` -> 13, `24.04.3` -> 24.04."""
+    return ".".join(release.split(".")[: 2 if distribution == "ubuntu" else 1])

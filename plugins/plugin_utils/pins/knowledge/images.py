@@ -17,7 +17,7 @@ RELEASE_NOTES = "CUDA Toolkit release notes"
 
 # Forward compatibility: CUDA major -> the oldest driver branch that its cuda-compat package accepts below.
 FORWARD_BASE = {13: 535, 12: 470}
-# The first PTX-only canary: an image that holds PTX alone runs on every later GPU (docs/canary.md).
+# A canary below this holds PTX alone, which runs on every later GPU (docs/canary.md): no CUDA image of that age is a canary.
 PTX_ONLY_BELOW = (10, 0)
 
 

@@ -145,7 +145,7 @@ def cuda_knows_gpu(pins: PinSet) -> Iterator[Found]:
     for image in pins.images:
         for gpu in pins.gpus:
             capability = _capability(gpu)
-            if capability is None or capability not in ARCHITECTURES or (image.own_canary and image.cuda < images.PTX_ONLY_BELOW):
+            if capability is None or capability not in ARCHITECTURES or (image.is_canary and image.cuda < images.PTX_ONLY_BELOW):
                 continue
             first, exact = _first(capability), _release(ARCHITECTURES[capability].first)
             about = f"{image.place} ({image}) has CUDA {named(image.cuda)}"

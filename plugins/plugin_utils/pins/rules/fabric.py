@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge.products import BOARD, FABRIC_GUIDE, NOWHERE, PERHAPS, RACK, WHOLE_BOARD
@@ -101,6 +102,21 @@ def fabric_manager_has_switches(pins: PinSet) -> Iterator[Found]:
         yield Found(
             f"fabric_manager is pinned, and the switches of {_names(pins)} are in trays of the rack, where theirs runs", "fabric_manager", severity=NOTE
         )
+
+
+@rule(
+    "fabric_manager_beside_doca",
+    severity=WARNING,
+    why="On SLES 16 the modules of DOCA OFED bring an ib_core of their own, with which the fabric manager may not start.",
+    fix="Leave DOCA OFED out, or try the fabric manager on a canary first.",
+    source="docs.nvidia.com/cuda/archive/13.2.1, known issues",
+)
+def fabric_manager_without_doca(pins: PinSet) -> Iterator[Found]:
+    """On SLES 16 the fabric manager has no DOCA OFED beside it"""
+    for index, module in enumerate(pins.pins.get("extra_modules", [])):
+        if pins.family == "sles" and pins.archive_release == "16" and "fabric_manager" in pins.pins and re.search(r"ofed|doca|mlnx", module["name"], re.I):
+            place = f"extra_modules[{index}]"
+            yield Found(f"{module['name']} beside the fabric manager on {pins.system}: it may not start (ib_core)", place, changes=({place: None},))
 
 
 @rule(

@@ -95,6 +95,7 @@ RIGHT = {
         {"nvidia_driver.version": "550.163.01-4~bpo13+1", "container_toolkit": None, **DEBIAN_13_ENGINE},
     ],
     "SLES with its Docker": [on("sles15"), {"docker": {"version": "28.5.1_ce-150000.241.1", "containerd": "1.7.29-150000.128.1", "runc": "1.3.4-150000.90.1"}}],
+    "Ubuntu's point release": [on("ubuntu2404"), {"os.release": "24.04.3", "docker.version": "5:29.9.0-1~ubuntu.24.04~noble"}],
     "no GPUs at all": [{"gpus": [], "container_toolkit": None}],
 }
 
@@ -208,6 +209,14 @@ WRONG = {
     "AL2 kernel and 580": (
         "kernel_too_old",
         [{"os.distribution": "amazon", "os.release": "2", "os.cgroup": 1, "kernel.version": "4.14.355-280.el.amzn2.x86_64"}],
+    ),
+    "docker-ce of another release": ("package_of_release", [{"docker.version": "5:29.9.0-1~debian.12~bookworm"}]),
+    "docker-ce of another distribution": ("package_of_release", [on("rocky9"), {"docker.version": "5:29.9.0-1~ubuntu.24.04~noble"}]),
+    "RHEL 8 package on RHEL 9": ("package_of_release", [on("rhel9"), {"docker.version": "3:29.9.0-1.el8"}]),
+    "driver of another Ubuntu": ("package_of_release", [on("ubuntu2404"), {"nvidia_driver.version": "580.178.04-0ubuntu0.22.04.1"}]),
+    "DOCA on SLES 16": (
+        "fabric_manager_beside_doca",
+        [on("sles16"), gpus("H200", 8), companions("580.178.04", "fabric_manager"), {"extra_modules": [{"name": "doca-ofed", "version": "3.1"}]}],
     ),
     "Debian prebuilt": ("prebuilt_modules", [{"nvidia_driver.build": "prebuilt"}]),
     "Ubuntu 550 prebuilt": ("prebuilt_modules", [on("ubuntu2404"), {"nvidia_driver.version": "550.163.01", "nvidia_driver.build": "prebuilt"}]),
