@@ -22,15 +22,17 @@ PTX_ONLY_BELOW = (10, 0)
 
 
 class Framework(NamedTuple):
-    """A framework's name, and the first version that has kernels for a compute capability's major number, by wheel."""
+    """A framework's name, and the first version that has kernels for a compute capability's major number: in its own builds, and in NVIDIA's (NGC)."""
 
     pattern: str
     first: Mapping[int, Numbers]
+    ngc: Mapping[int, Numbers]
     source: str
 
 
 PYTORCH = "pytorch RELEASE.md; pytorch/pytorch #157517, #160269, #172352; NGC PyTorch 25.01 (torch 2.6 with CUDA 12.8)"
-FRAMEWORKS = (Framework(r"(?:py)?torch", {8: (1, 7), 9: (1, 13), 10: (2, 6), 12: (2, 6)}, PYTORCH),)
+_TORCH = {8: (1, 7), 9: (1, 13), 10: (2, 7), 12: (2, 7)}
+FRAMEWORKS = (Framework(r"(?:py)?torch", _TORCH, {**_TORCH, 10: (2, 6), 12: (2, 6)}, PYTORCH),)
 
 
 class Dropped(NamedTuple):

@@ -152,8 +152,7 @@ def cuda_knows_gpu(pins: PinSet) -> Iterator[Found]:
             if image.cuda < first:
                 reason = f"{about}, and {named(first)} is the first with code for {gpu}, {described(capability)}: it runs there by PTX only, if it has any"
                 severity = REFUSAL if image.framework and capability not in images.UNSEEN else WARNING
-                changes = tuple(reversed(_other_images(image, first, _NEWEST_CUDA)[: -1 if not image.is_canary else None]))
-                changes += () if image.is_canary else ({image.place: None},)
+                changes = _images_for(image, capability)
                 yield Found(reason, f"{image.place}.cuda", severity=severity, changes=changes, advice=_BUILD)
                 break
             if image.cuda < exact:
@@ -161,6 +160,17 @@ def cuda_knows_gpu(pins: PinSet) -> Iterator[Found]:
                     f"{about}: {gpu} runs its code of {capability[0]}.0; {named(exact)} is the first with its own", f"{image.place}.cuda", severity=NOTE
                 )
                 break
+
+
+def _images_for(image: Image, capability: Capability) -> tuple[Change, ...]:
+    """Images of the CUDA releases that have a GPU, the oldest first, each with the framework's first release that has it too; failing that, none."""
+    first = _first(capability)
+    releases = [{f"{image.place}.cuda": named(cuda)} for cuda in sorted(TOOLKIT_DRIVER) if cuda >= first]
+    better = [(one, _first_release(one, image, capability)) for one in images.FRAMEWORKS]
+    newer = [release for one, release in better if release and (_version_of(one.pattern, image) or release) < release]
+    framework = _other_framework(image, ".".join(map(str, newer[0]))) if newer else {}
+    removal = () if image.is_canary else ({image.place: None},)
+    return (*releases, *({**release, **framework} for release in releases[:2]), *removal)
 
 
 def _first(capability: Capability) -> Capability:
@@ -198,13 +208,19 @@ def _version_of(pattern: str, image: Image) -> tuple[int, ...] | None:
     return number(found.group(1)) if found else None
 
 
+def _first_release(framework: images.Framework, image: Image, capability: Capability) -> tuple[int, ...] | None:
+    """The framework's first release with kernels for a compute capability, in the build that the image is of."""
+    return (framework.ngc if image.reference.startswith("nvcr.io/") else framework.first).get(capability[0])
+
+
 def _too_old(image: Image, gpu: Gpu, capability: Capability) -> Found | None:
     for one in images.FRAMEWORKS:
-        pinned, first = _version_of(one.pattern, image), one.first.get(capability[0])
+        pinned, first = _version_of(one.pattern, image), _first_release(one, image, capability)
         if pinned and first and pinned < first:
             words = ".".join(map(str, first))
             reason = f"{image.place} has {image.framework}, and {words} is its first release with kernels for {gpu}, {described(capability)}"
-            return Found(reason, f"{image.place}.framework", one.source, changes=(_other_framework(image, words), {image.place: None}), advice=_BUILD)
+            changes = (_other_framework(image, words), *_images_for(image, capability))
+            return Found(reason, f"{image.place}.framework", one.source, changes=changes, advice=_BUILD)
     return None
 
 

@@ -11,6 +11,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates impor
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import drivers
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge.products import BOARD, RACK, WHOLE_BOARD
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, REFUSAL, WARNING, Change, Found, by_confidence, rule
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.rules.kernel import for_architecture
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.view import Gpu, PinSet
 
 DRIVER = "nvidia_driver.version"
@@ -145,7 +146,13 @@ def grace_is_arm(pins: PinSet) -> Iterator[Found]:
     """A Grace superchip sits in an aarch64 node"""
     for gpu in pins.gpus:
         if gpu.product.grace and pins.arch != "aarch64":
-            yield Found(f"{gpu} is a module with an Arm processor, and os.arch is {pins.arch}", gpu.place, changes=({"os.arch": "aarch64"},))
+            yield Found(f"{gpu} is a module with an Arm processor, and os.arch is {pins.arch}", gpu.place, changes=_on_arm(pins))
+
+
+def _on_arm(pins: PinSet) -> tuple[Change, ...]:
+    """An Arm node, with the kernel of the same release for it where its name tells the architecture."""
+    change = {"os.arch": "aarch64"}
+    return ({**change, "kernel.version": for_architecture(pins.kernel, "aarch64")}, change)
 
 
 @rule(

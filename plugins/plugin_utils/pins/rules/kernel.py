@@ -208,12 +208,13 @@ def kernel_is_of_architecture(pins: PinSet) -> Iterator[Found]:
     """The kernel is of the pool's architecture"""
     found = _ARCHITECTURE.search(pins.kernel)
     if found and found.lastgroup != pins.arch:
-        swapped = _swapped(pins.kernel, pins.arch)
+        swapped = for_architecture(pins.kernel, pins.arch)
         changes = ({PLACE: swapped}, {"os.arch": str(found.lastgroup)}, *_to_own_kernel(pins))
         yield Found(f"kernel {pins.kernel} is for {found.lastgroup}, and os.arch is {pins.arch}", PLACE, changes=changes)
 
 
-def _swapped(kernel: str, arch: str) -> str:
+def for_architecture(kernel: str, arch: str) -> str:
+    """The name of the same kernel on an architecture."""
     others = {"x86_64": {"aarch64": "x86_64", "arm64": "amd64", "-64kb": "-default", "-64k": ""}, "aarch64": {"x86_64": "aarch64", "amd64": "arm64"}}
     for theirs, ours in others[arch].items():
         kernel = kernel.replace(theirs, ours)

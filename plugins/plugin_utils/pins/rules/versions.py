@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import versions as pinned_versions
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates import other_drivers
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import engines, toolkits
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates import driver_change
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import drivers, engines, toolkits
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, REFUSAL, Change, Found, rule
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.version import version
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.view import PinSet
@@ -79,7 +79,8 @@ def package_is_of_the_release(pins: PinSet) -> Iterator[Found]:
 
 
 def _releases_of(pins: PinSet, line: str) -> tuple[Change, ...]:
-    return other_drivers(pins, lambda one: one.startswith(f"{line}."))
+    """The releases of a driver branch, the newest first."""
+    return tuple(driver_change(pins, one) for one in reversed(tuple(drivers.releases())) if one.startswith(f"{line}."))
 
 
 def _numbers(text: str) -> list[str]:

@@ -81,6 +81,7 @@ RIGHT = {
         gpus("A100-SXM4-80GB", 8, version="580.*", build="prebuilt"),
         companions("580.*", "fabric_manager"),
     ],
+    "NGC's torch 2.6 has Blackwell": [on("ubuntu2404"), gpus("RTX 5090", 1), workload("12.8", "torch 2.6", reference="nvcr.io/nvidia/pytorch:25.01-py3")],
     "tag that agrees": [workload("12.8", reference="docker.io/nvidia/cuda:12.8.1-base-ubuntu24.04")],
     "Ubuntu with packages of its own": [
         on("ubuntu2404"),
@@ -144,6 +145,7 @@ WRONG = {
     "CUDA 12.4 and RTX 5090": ("cuda_too_old_for_gpu", [gpus("RTX 5090", 4), workload("12.4")]),
     "CUDA 11.4 and H100": ("cuda_too_old_for_gpu", [gpus("H100 PCIe", 4), workload("11.4")]),
     "torch 2.5 and Blackwell": ("framework_gpu", [gpus("RTX 5090", 4), workload("12.8", "torch 2.5.1")]),
+    "torch 2.6 of its own and Blackwell": ("framework_gpu", [gpus("RTX 5090", 4), workload("12.8", "torch 2.6.0")]),
     "torch 2.8 cu128 and Pascal": ("framework_gpu", [gpus("P100", 4, **PROPRIETARY), workload("12.8", "PyTorch 2.8.0")]),
     "torch 2.11 cu128 and Volta": ("framework_gpu", [gpus("V100", 4, **PROPRIETARY), workload("12.8", "torch 2.11")]),
     "vLLM and Pascal": ("framework_gpu", [gpus("P100", 4, **PROPRIETARY), workload("12.4", "vllm 0.6")]),
