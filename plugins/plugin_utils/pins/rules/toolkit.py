@@ -115,7 +115,9 @@ def engine_reads_cdi(pins: PinSet) -> Iterator[Found]:
         workaround = "or generate with --feature-flag=no-additional-gids-for-device-nodes"
         known = engines.KNOWN[pins.engine]
         changes = (*newer(place, known, next(one for one in known if number(one) >= first)), *older(PLACE, toolkits.KNOWN, "1.19.1"))
-        yield Found(reason, place, changes=changes, advice=workaround)
+        # Docker before 28.2 reads no specification until it is told to: a vendor's image that asks by --gpus or --runtime alone works (Amazon's ECS image)
+        severity = NOTE if pins.engine == "docker" and pins.is_distributions("docker") else REFUSAL
+        yield Found(reason, place, severity=severity, changes=changes, advice=workaround)
 
 
 @rule(

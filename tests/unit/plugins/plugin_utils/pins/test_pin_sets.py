@@ -53,6 +53,11 @@ RIGHT = {
         engine("containerd", version="2.2.4-1.amzn2023.0.1", runc="1.3.5-1.amzn2023.0.1"),
     ],
     "AL2023 with its Docker": [on("amazon2023", kernel="6.1.158-178.288.amzn2023.x86_64"), gpus("T4", 1), AMAZON_ENGINE],
+    "ECS image of November 2026": [
+        on("amazon2023", kernel="6.1.158-178.288.amzn2023.x86_64"),
+        gpus("A10G", 4),
+        {"docker": {"version": "25.0.18", "containerd": "2.3.7", "runc": "1.4.3"}},
+    ],
     "T4G on Graviton": [on("amazon2023", kernel="6.12.58-82.121.amzn2023.aarch64"), gpus("T4G", 1), AMAZON_ENGINE],
     "A10 on OCI": [on("ubuntu2204", kernel="6.8.0-1040-oracle"), gpus("NVIDIA A10", 4)],
     "AKS node": [on("ubuntu2204", kernel="5.15.0-1101-azure"), gpus("A100 80GB PCIe", 1), engine("containerd", version="2.0.13", runc="1.4.3")],
