@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import promotions
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction, judge
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.difference import needs_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import screen, states
 
 
@@ -20,7 +21,7 @@ def _promote(call: Call) -> dict[str, Any]:
 
 
 def _described(standing: promotions.Standing) -> dict[str, Any]:
-    release = standing.release
+    release, changed = standing.release, screen.lock_differences(standing.view)
     return {
         "changed": standing.changed,
         "release": release.digest,
@@ -28,6 +29,8 @@ def _described(standing: promotions.Standing) -> dict[str, Any]:
         "risk": release.risk,
         "promoted": release.state == states.PROMOTED,
         "outcome": "pass" if release.state in (states.PROMOTED, states.READY) else "blocked",
+        "differences": [one._asdict() for one in changed],
+        "needs": needs_of(changed),
         "guards": [guard.as_dict() for guard in standing.guards],
         "screen": screen.lines(standing.view, standing.guards),
     }

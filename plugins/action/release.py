@@ -13,6 +13,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import release
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.action import Call, Handler, LedgerAction
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.files import admitted, read_waivers
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, screen
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
 
@@ -34,13 +35,14 @@ def _read(call: Call) -> dict[str, Any]:
 
 
 def _checked_lock(call: Call) -> dict[str, Any]:
+    """The lock, which nobody edited and whose pins check_pins has nothing against as of today."""
+    waivers_file = call.params["waivers_file"]
     try:
-        lock = read_lock(Path(call.params["lock_file"]))
+        lock = read_lock(Path(call.params["lock_file"]), call.pool)
+        admitted(lock["pins"], read_waivers(Path(waivers_file)) if waivers_file else (), call.now.date(), call.params["lock_file"])
+        return lock
     except LockError as error:
         raise PromotionError(str(error)) from error
-    if lock["pool"] != call.pool:
-        raise PromotionError(f"{call.params['lock_file']} is the lock of pool {lock['pool']}, not of {call.pool}; give the lock of {call.pool}")
-    return lock
 
 
 def _checked_image(call: Call, lock: dict[str, Any]) -> str:
@@ -79,6 +81,7 @@ class ActionModule(LedgerAction):
     ARGUMENTS: ClassVar[dict[str, Any]] = {
         "kind": {"type": "str", "choices": ["lab"], "default": "lab"},
         "lock_file": {"type": "path"},
+        "waivers_file": {"type": "path"},
         "image_digest": {"type": "str"},
         "policy": {"type": "dict"},
         "emergency": {"type": "bool", "default": False},

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,12 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render, summary
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import pool_problems
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.difference import summary
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock, render
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import inventory_of, pool_problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles, resolve_pool
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.files import admitted, read_waivers
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import WARNING
 
 ARGUMENTS = {
     "state": {"type": "str", "choices": ["present", "read"], "required": True},
@@ -40,26 +44,20 @@ class ActionModule(ActionBase):
 
     def _present(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         # formatted, since core's tagged text cannot be written as YAML
-        files = PoolFiles(f"{arguments['pool']}", Path(arguments["inventory"] or _inventory(task_vars, arguments["pool"])))
+        files = PoolFiles(f"{arguments['pool']}", Path(arguments["inventory"] or inventory_of(task_vars, arguments["pool"])))
         wrong = pool_problems(task_vars["groups"], files.pool)
         if wrong:
             raise LockError(f"inventory {files.inventory}: {'; '.join(wrong)}.")
         lock = resolve_pool(files)
+        report = admitted(lock["pins"], read_waivers(files.waivers), datetime.now(timezone.utc).date(), f"pins.yml of pool {files.pool} ({files.pins})")
+        warnings = [f"{one.severity:<17}  {one.reason}" for one in report.of(WARNING)]
         before, after = files.lock.read_text(encoding="utf-8") if files.lock.exists() else "", render(lock)
         former = _former(files.lock)
         changed = before != after
         if changed and not self._task.check_mode:
             write_text(files.lock, after)
         diff = {"before_header": str(files.lock), "after_header": str(files.lock), "before": before, "after": after}
-        return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": summary(lock, former), "diff": diff}
-
-
-def _inventory(task_vars: dict[str, Any], pool: str) -> Path:
-    """The folder of the hosts.yml that has the pool's hosts; of the first source where it has none: the implicit localhost has no inventory_dir."""
-    for host in task_vars["groups"].get(pool, []):
-        return Path(task_vars["hostvars"][host]["inventory_dir"])
-    source = Path(task_vars["ansible_inventory_sources"][0])
-    return source if source.is_dir() else source.parent
+        return {"changed": changed, "path": str(files.lock), "lock": lock, "summary": [*summary(lock, former), *warnings], "diff": diff}
 
 
 def _former(path: Path) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.kernel_module import FILE_NAMES
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.dpkg import Installed
 
 SCHEMA = "goldnode.manifest/v1"
@@ -91,7 +92,7 @@ def _module_differences(module: Mapping[str, Any], kernel: str) -> list[str]:
 
 def _missing_module(made: Mapping[str, Any]) -> list[str]:
     wanted = any(package["layer"] == "driver" for package in made["packages"])
-    there = any(module["name"] == "nvidia" for module in made["modules"])
+    there = any(module["name"] in FILE_NAMES for module in made["modules"])
     return ["module nvidia expected for the locked kernel, verified none"] if wanted and not there else []
 
 

@@ -8,6 +8,7 @@ Alone: `ssh node python3 - < plugins/module_utils/probe.py > node.evidence.json`
 import argparse
 import base64
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -27,6 +28,8 @@ LIMIT_BYTES = 1 << 19  # of one output; the rest is cut and marked
 LIMIT_S = 15.0
 CUDA_LIMIT_S = 60.0
 CANARY_LABEL = "goldnode.canary"
+MANIFEST = "/etc/goldnode/manifest.json"
+CONFIGURATION_RECORD = "/etc/goldnode/configuration.json"
 INSTALLED_CUDA_PROBE = "/usr/lib/goldnode/cuda_probe.py"
 # plugin_utils.payload replaces this line with the packed source, so that a piped probe needs nothing on the node.
 CUDA_PROBE_SOURCE = None
@@ -199,6 +202,27 @@ def command(*argv: str, limit_s: float = LIMIT_S) -> Collector:
     return collect
 
 
+def tail(path: str) -> Collector:
+    """The end of a log that grows."""
+    return command("tail", "-c", str(LIMIT_BYTES // 4), path)
+
+
+def configuration(node: Node) -> Form:
+    """Path -> digest that provisioning recorded (else the image's manifest), and digest now. Files that came into a recorded `….d` folder count too."""
+    record = json.loads(read_text(CONFIGURATION_RECORD) or "{}").get("files") or json.loads(read_text(MANIFEST) or "{}").get("configuration") or {}
+    folders = {path.parent for path in map(Path, record) if path.parent.name.endswith(".d")}
+    came = {str(path): "absent" for folder in folders if folder.is_dir() for path in folder.iterdir() if path.is_file() and not path.is_symlink()}
+    return {path: "%s %s" % (then, digest_of(path)) for path, then in sorted({**came, **record}.items())} or {"absent": True}
+
+
+def digest_of(path: str) -> str:
+    try:
+        with open(path, "rb") as stream:
+            return "sha256:" + hashlib.sha256(stream.read()).hexdigest()
+    except FileNotFoundError:
+        return "absent"
+
+
 def listing(*patterns: str) -> Collector:
     """`ls -ln` of what matches the patterns; absent when nothing does."""
 
@@ -252,7 +276,8 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("uname_m", ALL, command("uname", "-m")),
     ("kernel_cmdline", "kernel policy", file("{procfs}/cmdline")),
     ("uptime", ALL, file("{procfs}/uptime")),
-    ("goldnode_manifest", ALL, file("/etc/goldnode/manifest.json")),
+    ("goldnode_manifest", ALL, file(MANIFEST)),
+    ("configuration", "engine container_toolkit", configuration),
     ("lspci_nnk", "hardware kernel driver device_nodes", pci_devices),
     ("dmesg", "hardware kernel driver policy", kernel_log),
     ("lsmod", "kernel driver device_nodes", file("{procfs}/modules")),
@@ -266,6 +291,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
         "kernel driver engine container_toolkit",
         command("dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n"),
     ),
+    ("apt_history", "kernel driver engine container_toolkit", tail("/var/log/apt/history.log")),
     ("rpm_qa", "kernel driver engine container_toolkit", command("rpm", "-qa")),
     ("boot_kernels", "kernel", listing("/boot/vmlinuz-*")),
     ("linux_headers", "kernel", listing("/lib/modules/*/build")),
@@ -275,6 +301,11 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("proc_driver_nvidia_version", "driver device_nodes container_toolkit", file("{procfs}/driver/nvidia/version")),
     ("proc_driver_nvidia_params", "driver policy", file("{procfs}/driver/nvidia/params")),
     ("proc_driver_nvidia_gpus", "hardware driver device_nodes", files("{procfs}/driver/nvidia/gpus/*/information")),
+    (
+        "proc_driver_nvidia_capabilities",
+        "driver device_nodes",
+        files("{procfs}/driver/nvidia/capabilities/gpu*/mig/gi*/access", "{procfs}/driver/nvidia/capabilities/gpu*/mig/gi*/ci*/access"),
+    ),
     ("nvidia_smi", "hardware driver engine container_toolkit cuda", command("nvidia-smi", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_list", "hardware driver device_nodes container_toolkit container cuda orchestrator", command("nvidia-smi", "-L", limit_s=SMI_LIMIT_S)),
     ("nvidia_smi_query", "hardware driver", command("nvidia-smi", "--query-gpu=" + QUERY, "--format=csv", limit_s=SMI_LIMIT_S)),
@@ -295,7 +326,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
     ("imex_service", "driver", service("nvidia-imex")),
     ("cuda_probe", "hardware driver container cuda", cuda_probe),
     ("ls_dev_nvidia", "driver device_nodes container_toolkit policy container", listing("/dev/nvidia[0-9]*", "/dev/nvidiactl", "/dev/nvidia-*")),
-    ("ls_dev_nvidia_caps", "device_nodes", listing("/dev/nvidia-caps/*")),
+    ("ls_dev_nvidia_caps", "driver device_nodes", listing("/dev/nvidia-caps/*")),
     ("proc_devices", "driver device_nodes container_toolkit policy", file("{procfs}/devices")),
     ("nvidia_ctk_version", "engine container_toolkit policy", command("nvidia-ctk", "--version")),
     ("toolkit_config", "container_toolkit policy orchestrator", file("/etc/nvidia-container-runtime/config.toml")),

@@ -69,28 +69,18 @@ differences:
   elements: str
 """
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.goldnode.gpu.plugins.module_utils import configuration
 from ansible_collections.goldnode.gpu.plugins.module_utils.manifest import SCHEMA, differences, manifest, module_facts, stack_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.dpkg import FORMAT, parse_installed
 
 PATH = "etc/goldnode/manifest.json"
-# What the roles configure; a file that a pool does not have is simply not listed.
-CONFIGURATION = (
-    "boot/grub/grub.cfg",
-    "etc/apt/preferences.d/*",
-    "etc/apt/sources.list.d/*",
-    "etc/default/grub.d/*",
-    "etc/docker/daemon.json",
-    "etc/modprobe.d/*",
-    "etc/modules-load.d/*",
-    "etc/nvidia-container-runtime/config.toml",
-    "usr/lib/goldnode/*.py",
-)
+# The image's own boot menu is replaced on the first boot of a node, so it is no part of a node's record.
+CONFIGURATION = ("boot/grub/grub.cfg", *configuration.CONFIGURATION)
 
 
 def _packages(module: AnsibleModule, root: Path) -> str:
@@ -108,15 +98,10 @@ def _modules(module: AnsibleModule, root: Path, kernel: str) -> dict[str, dict[s
     return {name: module_facts(module.run_command(["chroot", str(root), "modinfo", f"/{path}"], check_rc=True)[1]) for name, path in files.items()}
 
 
-def _configuration(root: Path) -> dict[str, str]:
-    files = (path for pattern in CONFIGURATION for path in root.glob(pattern) if path.is_file() and not path.is_symlink())
-    return {f"/{path.relative_to(root)}": "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-
-
 def _read_back(module: AnsibleModule, root: Path, stack: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
     """The manifest of what is there now; fails if that is not what the lock says."""
     modules = _modules(module, root, stack["pins"]["kernel"]["version"])
-    made = manifest(stack, parse_installed(_packages(module, root)), _kernels(root), modules, _configuration(root), source)
+    made = manifest(stack, parse_installed(_packages(module, root)), _kernels(root), modules, configuration.digests(root, CONFIGURATION), source)
     found = differences(made)
     if found:
         module.fail_json(msg=f"the image differs from the lock of pool {made['pool']}: {'; '.join(found)}", differences=found)

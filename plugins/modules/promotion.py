@@ -61,6 +61,16 @@ promoted:
   description: Whether the release is promoted, now or before.
   returned: success
   type: bool
+differences:
+  description: What the release's lock changes against that of stable, each with about, words and needs; empty where there is no other stable.
+  returned: success
+  type: list
+  elements: dict
+needs:
+  description: What the differences need of a node together, some of V(drain), V(reboot) and V(MIG layout again).
+  returned: success
+  type: list
+  elements: str
 guards:
   description: Each guard with id, name, state (V(met), V(unmet), V(not_applicable) or V(not built)), value, bound and needs.
   returned: success

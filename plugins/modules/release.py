@@ -30,6 +30,9 @@ options:
   lock_file:
     description: The lock of the pool. Needed with O(state=registered).
     type: path
+  waivers_file:
+    description: The waivers of the pool (C(waivers.yml)), which need not be there. Pins that C(check_pins) refuses are not registered.
+    type: path
   image_digest:
     description: The image. By default the newest in the store that was built from this lock.
     type: str

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from ansible.errors import AnsibleError
 
 # package -> name on PyPI
-NEEDED = {"debian": "python-debian", "filelock": "filelock", "jsonschema": "jsonschema", "sqlalchemy": "sqlalchemy"}
+NEEDED = {"debian": "python-debian", "filelock": "filelock", "jsonschema": "jsonschema", "prometheus_client": "prometheus-client", "sqlalchemy": "sqlalchemy"}
 
 missing = [name for package, name in NEEDED.items() if find_spec(package) is None]
 if missing:

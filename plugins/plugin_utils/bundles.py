@@ -32,7 +32,7 @@ NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\
 
 # What people put into a bundle and no probe collects (docs/evidence.md).
 WRITTEN = """
-uname_r kernel_config modprobe_nvidia mokutil_sb_state mok_list journal dkms_build_log rpm_qa apt_showhold apt_policy apt_preferences apt_history
+uname_r kernel_config modprobe_nvidia mokutil_sb_state mok_list journal dkms_build_log rpm_qa apt_showhold apt_policy apt_preferences
 dnf_versionlock unattended_upgrades mounts df lscpu numa proc_stat timedatectl systemd_version proc_driver_nvidia_params nvidia_smi_xml nvidia_smi_q
 nvidia_smi_topo nvidia_smi_nvlink nvidia_smi_mig nvidia_smi_processes nvlsm_service imex_service ls_dev_char id_groups nvidia_container_cli_version
 nvidia_container_cli_log cdi_list cdi_generate_log ldconfig_p l4t_version docker_context docker_host docker_ps docker_inspect snap_list containerd_config

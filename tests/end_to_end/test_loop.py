@@ -33,5 +33,26 @@ def test_a_good_release_reaches_production(loop):
 
 
 @pytest.mark.lab
+def test_a_hand_on_a_node_is_drift_and_provisioning_heals_it(loop):
+    node, other = loop.nodes("production")
+    loop.play("Production is as it was provisioned", "detect_drift", pool=loop.pool, nodes=[node, other])
+    with loop.by_hand(f"Somebody edits and unholds on {node}"):
+        loop.on_node(node, "apt-mark", "unhold", "runc")
+        loop.on_node(node, "sed", "-i", "1G", "/etc/docker/daemon.json")
+        loop.on_node(node, "touch", "/etc/apt/sources.list.d/by-hand.list")
+    nodes = loop.play("The drift of production", "detect_drift", expect="fail", pool=loop.pool, nodes=[node, other])["nodes"]
+    assert {(one["kind"], one["subject"]) for one in nodes[node]["differences"]} == {
+        ("hold_lost", "runc"),
+        ("configuration", "/etc/docker/daemon.json"),
+        ("repository", "/etc/apt/sources.list.d/by-hand.list"),
+        # Docker runs with what the file held before
+        ("engine", "engine.restarted_since_change"),
+    }
+    assert nodes[other]["state"] == "golden"
+    loop.play(f"Heal {node}", "provision_pool", pool=loop.pool, nodes=[node])
+    loop.play("Production is golden again", "detect_drift", pool=loop.pool, nodes=[node, other])
+
+
+@pytest.mark.lab
 def test_a_kernel_on_which_the_module_does_not_load_is_rejected_and_production_stays(loop):
     demo.bad_kernel(loop)

@@ -32,9 +32,6 @@ APART = """
 What a lab node cannot show, since it shares this machine's kernel: Secure Boot that refuses an unsigned module, and AppArmor that denies a container the
 device. `make nightly` shows both on a booted machine (`tests/vm`, rung `booted`). SELinux and a real nouveau are proven on captured reports alone
 (`tests/cases`). Rootless Docker is not in the lab.
-
-Missing capability nodes of MIG devices are shown as `driver.mig_instances` by a lab node, not as `device_nodes.mig_capabilities`: the stand-in's NVML lists no
-instance without its nodes, and the evidence does not hold the driver's own list of instances (`/proc/driver/nvidia/capabilities`) yet.
 """
 
 
@@ -42,7 +39,7 @@ def page(faults: Iterable[Fault], results: Mapping[str, Mapping[str, Any]]) -> s
     """The page's text; a fault that was not run says so."""
     rows = list(faults)
     found = sum(row.id in results and results[row.id]["verdict"] == "found" for row in rows)
-    count = f"\n{found} of {len(rows)} faults were found by their rule and undone in the run that wrote this page.\n"
+    count = f"\n{found} of {len(rows)} faults were found by their rule and undone when they were run last.\n"
     return HEAD + count + "".join(part for layer, group in groupby(rows, key=lambda fault: fault.layer) for part in section(layer, group, results)) + APART
 
 

@@ -54,12 +54,16 @@ TEGRA_LIBRARIES = r"lib(?:nvrm\w*|nvbufsurface|nvbuf_utils|nvdla\w*|nvcudla|nvsc
 FILE_EXISTS = r"(?:file creation failed|mount error|failed to create (?:file|symlink))[^\n]*?(?P<what>[^/\s:]+\.so[\w.]*)[^\n]*file exists"
 
 # A library of CUDA's user space that comes with the image and never from the host.
+# TensorFlow names TensorRT's libraries (libnvinfer) at each start without them and goes on: no fault. tensorflow/tensorflow #46354, #58681
 MISSING_LIBRARY = (
-    r"(?P<what>lib(?:cublas\w*|cudnn\w*|cudart|cufft\w*|curand|cusolver\w*|cusparse\w*|nvrtc[\w-]*|nvjitlink|nvtoolsext|nccl|nvinfer\w*|cupti|nppi?\w*|cufile|nvjpeg)\.so[\w.]*)"
+    r"(?<!dynamic library ')(?<!libnvinfer\.so\.\d'; dlerror: )(?<!libnvinfer_plugin\.so\.\d'; dlerror: )"
+    r"(?P<what>lib(?:cublas\w*|cudnn\w*|cudart|cufft\w*|curand|cusolver\w*|cusparse\w*|nvrtc[\w-]*"
+    r"|nvjitlink|nvtoolsext|nccl|nvinfer\w*|cupti|nppi?\w*|cufile|nvjpeg)\.so[\w.]*)"
     r"['\"]?(?:[^\n]{0,40}(?:cannot open shared object|not found|is not found|cannot be loaded|could not be (?:found|loaded))|; dlerror)"
-    r"|(?:[Cc]ould not load|[Uu]nable to load|[Cc]annot (?:load|dlopen)|[Ff]ailed to load|Library)[^\n]{0,40}?(?P<other>lib(?:cublas|cudnn|cudart|cufft"
-    r"|nvrtc|nvinfer)[\w.-]*)"
-    r"|Cannot dlopen some GPU libraries|Failed to create CUDAExecutionProvider|CUDA (?:EP|provider)[^\n]{0,60}(?:Require|require)s? cuDNN"
+    r"|(?:[Cc]ould not load|[Uu]nable to load|[Cc]annot (?:load|dlopen)|[Ff]ailed to load|Library)(?:(?!libnvinfer)[^\n]){0,40}?(?P<other>lib(?:cublas|cudnn"
+    r"|cudart|cufft|nvrtc)[\w.-]*)"
+    r"|Cannot dlopen some GPU libraries|getInferLibVersion symbol not found|Failed to create CUDAExecutionProvider"
+    r"|CUDA (?:EP|provider)[^\n]{0,60}(?:Require|require)s? cuDNN"
 )
 LIBRARY_MISMATCH = (
     r"cuDNN version incompatibility|Loaded runtime CuDNN library: (?P<loaded>[\d.]+)[^\n]*compiled with: (?P<built>[\d.]+)"
@@ -140,7 +144,8 @@ BUSY = (
     r"|cudaErrorDevicesUnavailable"
 )
 MPS = (
-    r"MPS (?:client failed to connect|server (?:is not ready|failed)|control daemon)|CUDA_ERROR_MPS_\w+|cudaErrorMps\w+|maximum number of (?:MPS"
+    r"MPS (?:client failed to connect|server (?:is not ready|failed))"
+    r"|(?:cannot|failed to|unable to|could not)[^\n]{0,60}MPS control daemon|CUDA_ERROR_MPS_\w+|cudaErrorMps\w+|maximum number of (?:MPS"
     r"|client) connections"
 )
 MIG_SEVERAL = (

@@ -9,7 +9,8 @@ brackets, which leave nvidia-container-* to the toolkit and nvidia-cuda-*, nvidi
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
+import re
+from fnmatch import translate
 
 PACKAGE_GLOBS: dict[str, tuple[str, ...]] = {
     "kernel": ("linux-image-*", "linux-headers-*", "linux-kbuild-*", "linux-modules-[!n]*", "linux-generic*", "linux-virtual*"),
@@ -35,6 +36,10 @@ PACKAGE_GLOBS: dict[str, tuple[str, ...]] = {
 }
 
 
+# One expression each, for a node has hundreds of packages and an archive 70,000.
+_NAMES = {layer: re.compile("|".join(translate(glob) for glob in globs)) for layer, globs in PACKAGE_GLOBS.items()}
+
+
 def layer_of(name: str) -> str | None:
     """The pinned layer that owns a package name, or None."""
-    return next((layer for layer, globs in PACKAGE_GLOBS.items() if any(fnmatchcase(name, glob) for glob in globs)), None)
+    return next((layer for layer, names in _NAMES.items() if names.match(name)), None)

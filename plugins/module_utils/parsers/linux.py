@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import NamedTuple
+from typing import Mapping, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -191,6 +191,17 @@ def _device_type(major: str, minor: str) -> tuple[int, int]:
     """`c3,0` or, since coreutils 9, `195,0`."""
     base = 10 if major.isdigit() and int(major, 16) > _HIGHEST_MAJOR else 16
     return int(major, base), int(minor, base)
+
+
+def mig_capabilities(files: Mapping[str, str]) -> dict[str, int]:
+    """The driver's capability files of MIG instances, by path -> `gpu0/gi1`, `gpu0/gi1/ci0` -> the minor of the node that opens it."""
+    found = {}
+    for path, text in files.items():
+        instance = re.search(r"/capabilities/(gpu\d+)/mig/(gi\d+(?:/ci\d+)?)/access$", path)
+        minor = re.search(r"^DeviceFileMinor:\s*(\d+)", text, re.M)
+        if instance and minor:
+            found["/".join(instance.groups())] = int(minor.group(1))
+    return found
 
 
 def missing_device_nodes(text: str) -> frozenset[str]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Mapping, Sequence
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import DEVICE_NODES
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -18,6 +19,7 @@ NVIDIA_MAJOR = 195
 DYNAMIC = ("nvidia-uvm", "nvidia-nvswitch", "nvidia-nvlink", "nvidia-caps-imex-channels", "nvidia-caps")
 NOT_PCI = "WSL and Tegra have other nodes for their GPU"
 CONTROL, UVM, UVM_TOOLS, MODESET = "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"
+MIG_MANAGEMENT = (1, 2)  # mig/config and mig/monitor; the instances' minors are 3 and more
 CREATE = (
     "Load the modules and create the nodes at boot, before the engine starts: nvidia-modprobe -u -c 0 in a systemd unit, nvidia_uvm in /etc/modules-load.d, or "
     "nvidia-persistenced; now: modprobe nvidia_uvm, nvidia-modprobe -u -c 0 (nvidia-modprobe must be installed setuid "
@@ -262,27 +264,40 @@ def _open(narrow: list[DeviceNode]) -> str:
 @rule(
     "device_nodes.mig_capabilities",
     layer=DEVICE_NODES,
-    probes=("ls_dev_nvidia_caps", "nvidia_smi_list"),
-    symptom="MIG devices are listed, but a container or a user cannot open its slice.",
-    cause="The capability nodes of the MIG devices below /dev/nvidia-caps are missing.",
-    fix="Create them: nvidia-modprobe -f /proc/driver/nvidia/capabilities/mig/config, or nvidia-smi -L as root once after MIG was set up.",
-    verify="ls /dev/nvidia-caps lists nvidia-cap nodes beyond 1 and 2.",
-    source="NVIDIA MIG user guide, device nodes and capabilities",
+    probes=("proc_driver_nvidia_capabilities", "ls_dev_nvidia_caps", "nvidia_smi_list"),
+    symptom="MIG devices are listed for root alone or not at all, and a container or a user cannot open its slice, though the instances exist.",
+    cause="The capability nodes of the MIG instances below /dev/nvidia-caps are missing.",
+    fix="Create them: nvidia-smi -L as root once after MIG was set up, or nvidia-modprobe -f /proc/driver/nvidia/capabilities/gpu<n>/mig/gi<n>/access and "
+    "…/ci<n>/access for each instance; then restart what listed the devices before (the device plugin, nvidia-cdi-refresh).",
+    verify="Each DeviceFileMinor below /proc/driver/nvidia/capabilities/gpu*/mig has its /dev/nvidia-caps/nvidia-cap<minor>.",
+    source="NVIDIA MIG user guide, device nodes and capabilities; nvidia-modprobe(1), option -f",
 )
 def mig_capabilities(facts: Facts, wanted: Wanted) -> Outcome:
-    """Where there are MIG devices, their capability nodes exist"""
+    """Where there are MIG instances, their capability nodes exist"""
+    if facts.mig_capabilities and facts.missing_capability_nodes is not None:
+        return _instances_have_nodes(facts.mig_capabilities, facts.missing_capability_nodes)
     devices = [profile for profiles in facts.mig_profiles or () for profile in profiles]
     if wanted.pin("mig") is None and not devices:
         return not_applicable("MIG is not pinned, and no MIG device is listed")
-    text = facts.bundle.output("ls_dev_nvidia_caps") or ""
-    gone = facts.bundle.absent("ls_dev_nvidia_caps") or re.search(r"cannot access [^\n]*/dev/nvidia-caps[^\n]*No such file", text)
-    slices = {number for number in re.findall(r"nvidia-cap(\d+)", "" if gone else text) if int(number) > 2}
+    if facts.capability_nodes is None:
+        return unknown()
+    slices = [minor for minor in facts.capability_nodes if minor not in MIG_MANAGEMENT]
     if slices:
         return passed(f"{len(slices)} nodes")
-    if not gone and not facts.bundle.looked("ls_dev_nvidia_caps"):
-        return unknown()
     cause = (
         f"The capability nodes of the MIG devices ({', '.join(devices[:3]) or 'pinned'}) are missing below /dev/nvidia-caps, so "
         "no container can open its slice."
     )
     return failed("capability nodes for the MIG devices", "none below /dev/nvidia-caps", cause=cause)
+
+
+def _instances_have_nodes(instances: Mapping[str, int], missing: Sequence[str]) -> Outcome:
+    """The driver's own list of instances against the nodes that are there."""
+    if not missing:
+        return passed(f"{len(instances)} nodes")
+    without = [name for name, minor in instances.items() if f"/dev/nvidia-caps/nvidia-cap{minor}" in missing]
+    cause = (
+        f"{len(missing)} of the {len(instances)} capability nodes of the MIG instances are missing below /dev/nvidia-caps ({', '.join(missing[:3])}, of "
+        f"{', '.join(without[:3])}): the driver has the instances, but no user or container can open them."
+    )
+    return failed("a node for each of the driver's MIG instances", "missing: " + ", ".join(missing), cause=cause)

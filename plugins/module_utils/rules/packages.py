@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt_history import last_move
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
@@ -14,7 +15,7 @@ PROVISION = "Bring the node back to its release: ansible-playbook goldnode.gpu.p
 
 _package_rule = partial(
     rule,
-    probes=("dpkg_l",),
+    probes=("dpkg_l", "apt_history"),
     source="apt-mark(8), apt_preferences(5); seen in lab nodes: with one sibling unheld `apt-get full-upgrade -y` removes the driver (2026-11-30)",
 )
 versions_rule = partial(
@@ -35,6 +36,31 @@ holds_rule = partial(
 )
 
 
+configuration_rule = partial(
+    rule,
+    probes=("configuration",),
+    symptom="The node behaves differently from others of its pool, perhaps only after the next restart.",
+    cause="A file that the roles wrote was changed by hand or by another tool since the node was provisioned.",
+    fix=f"Take the change into the pool's configuration if it is wanted. {PROVISION}",
+    verify="The digest in /etc/goldnode/configuration.json (in an image: /etc/goldnode/manifest.json) is that of the file.",
+    source="docs/pins_and_locks.md, drift",
+)
+
+
+def configuration_is_provisioned(facts: Facts, wanted: Wanted, path: str) -> Outcome:
+    """A configured file is as provisioning left it."""
+    if not wanted or facts.bundle.absent("configuration"):
+        return not_applicable("nothing was recorded when this node was provisioned")
+    if facts.configured_files is None:
+        return unknown()
+    since = facts.configured_files.get(path)
+    if since is None:
+        return not_applicable(f"{path} is no file that provisioning left")
+    if since == "same":
+        return passed(f"{path} as recorded")
+    return failed(f"{path} as provisioning left it", f"{path} was {since}", cause=f"{path} was {since} since the node was provisioned.")
+
+
 def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcome:
     """Each locked package of a layer is installed at exactly its version."""
     locked = wanted.packages(layer)
@@ -46,9 +72,10 @@ def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcom
     wrong = [package for package in locked if have.get(package["name"]) != package["version"]]
     if not wrong:
         return passed(f"{len(locked)} packages as locked")
+    moved = last_move(facts.apt_transactions or (), wrong[0]["name"])
     return failed(
         _some([f"{package['name']} {package['version']}" for package in wrong]),
-        _some([f"{package['name']} {have.get(package['name'], 'not installed')}" for package in wrong]),
+        _some([f"{package['name']} {have.get(package['name'], 'not installed')}" for package in wrong]) + (f" (last moved by {moved})" if moved else ""),
     )
 
 

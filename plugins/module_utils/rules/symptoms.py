@@ -28,6 +28,12 @@ def heard(facts: Facts, pattern: str) -> str | None:
     return line_of(found[0].text, found[1].start()) if found else None
 
 
+def ended_well(facts: Facts, source: str) -> bool:
+    """Whether a message is of a run that ended with 0."""
+    number = source.split()[-1] if source.startswith("run ") else ""
+    return number.isdigit() and facts.runs[int(number) - 1].get("rc") == 0
+
+
 def nothing_heard(facts: Facts, what: str) -> Outcome:
     """No container said so: a pass if one came to its end, else nobody could have seen it."""
     fine = any(run.get("rc") == 0 for run in facts.runs)

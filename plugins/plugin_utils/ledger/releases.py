@@ -13,7 +13,8 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger import tables
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.agreement import check_agreement
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.ledger.store import Ledger, append
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, risk, states
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.risk import risk_class
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import PromotionError, policy, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.clock import text_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards import release_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release
@@ -156,7 +157,7 @@ def _row(
         "policy_digest": policy_digest,
         "lock": dict(lock),
         "policy": dict(numbers),
-        "risk": EMERGENCY if emergency else risk.risk_class(lock, stable.lock if stable else None),
+        "risk": EMERGENCY if emergency else risk_class(lock, stable.lock if stable else None),
         "state": states.REGISTERED,
         "registered_at": text_of(now),
     }

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import file_digest
@@ -20,6 +21,10 @@ from debian.deb822 import Deb822
 _MEANINGS: tuple[tuple[str, str], ...] = (
     (r"is expired|Valid-Until", "its index is expired: the mirror is no longer updated, or this machine's clock is wrong"),
     (r"is not valid yet|Not live until", "its index is not valid yet: this machine's clock is behind"),
+    (
+        r"unexpected size|Hash Sum mismatch",
+        "its files do not match its signed index: the mirror is half synced or damaged; wait for its next sync or take another",
+    ),
     (r"NO_PUBKEY|Missing key|couldn't be verified|BADSIG|EXPKEYSIG|REVKEYSIG|verification failed", "it is not signed by the key {key} of trust.yml"),
     (r"is not signed|does not have a Release file.*\n?.*404", "it has no signed index there: check address and suite"),
     (r"does not have a Release file", "it has no index there: check address and suite, and that it can be reached from this machine"),
@@ -45,9 +50,10 @@ def read_index(repository: Repository, architecture: str, folder: Path) -> Index
     sources.write_text(repository.entry(architecture, keyring), encoding="utf-8")
     _update(repository, architecture, folder, sources)
     release = _release_file(folder)
-    _check_identity(repository, Deb822(release.read_text(encoding="utf-8")))
+    fields = Deb822(release.read_text(encoding="utf-8"))
+    _check_identity(repository, fields)
     packages = tuple(path.read_text(encoding="utf-8") for path in sorted((folder / "lists").glob("*_Packages")))
-    return Index({**repository.identity(), "snapshot": file_digest(release)}, packages)
+    return Index({**repository.identity(), "snapshot": file_digest(release), "date": _date(fields)}, packages)
 
 
 def _make_directories(folder: Path) -> None:
@@ -92,6 +98,11 @@ def meaning(said: str, key: str) -> str:
 
 def _release_file(folder: Path) -> Path:
     return next(path for pattern in ("*InRelease", "*Release") for path in sorted((folder / "lists").glob(pattern)))
+
+
+def _date(release: Deb822) -> str:
+    """When the index was made: `Date: Sat, 28 Nov 2026 08:12:13 UTC` -> `2026-11-28T08:12:13Z`."""
+    return parsedate_to_datetime(release["Date"]).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _check_identity(repository: Repository, release: Deb822) -> None:

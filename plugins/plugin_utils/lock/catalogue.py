@@ -29,19 +29,23 @@ class Relation:
 
 @dataclass(frozen=True)
 class Package:
-    """One version of a package in one repository."""
+    """One version of a package in one repository; `filename` is where it lies below the repository's address."""
 
     name: str
     version: str
     architecture: str
     repository: str
     origin: str
+    filename: str
     size: int
     sha256: str
     layer: str
     depends: tuple[tuple[Relation, ...], ...]
     provides: tuple[Relation, ...]
     conflicts: tuple[Relation, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
 
     @property
     def upstream(self) -> str:
@@ -81,6 +85,7 @@ def _package(paragraph: str, repository: str, origin: str, layer: str) -> Packag
         architecture=fields["Architecture"],
         repository=repository,
         origin=origin,
+        filename=fields["Filename"],
         size=int(fields["Size"]),
         sha256=fields["SHA256"],
         layer=layer,

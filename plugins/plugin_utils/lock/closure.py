@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package, Relation
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import TOOLS, layer_of
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import is_tool, layer_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import version_key
 
 
@@ -65,7 +65,7 @@ class _Search:
         relation = taken[0]
         if relation.name in self.fixed or relation in self.learnt or not self.catalogue.offering(relation):
             raise LockError(
-                f"{package.name} {package.version} needs {relation}, but {relation.name} {self.chosen[relation.name].version} is "
+                f"{package} needs {relation}, but {relation.name} {self.chosen[relation.name].version} is "
                 f"{'pinned' if relation.name in self.fixed else 'needed by others'}; pin versions that belong together."
             )
         return relation
@@ -80,9 +80,9 @@ class _Search:
         ]
         if ranked:
             return max(ranked, key=lambda pair: pair[0])[1]
-        if len(owned) < len(group) or all(relation.name in TOOLS for relation in owned):
+        if len(owned) < len(group) or all(is_tool(relation.name) for relation in owned):
             return None
-        raise LockError(f"{package.name} {package.version} needs {' | '.join(map(str, group))}, {self._why_not(owned)}.")
+        raise LockError(f"{package} needs {' | '.join(map(str, group))}, {self._why_not(owned)}.")
 
     def _why_not(self, owned: Iterable[Relation]) -> str:
         if any(self.catalogue.offering(relation) for relation in owned):
@@ -106,4 +106,4 @@ def _refuse_conflicts(chosen: Iterable[Package]) -> None:
         for relation in package.conflicts:
             for other in packages:
                 if other.name != package.name and other.meets(relation):
-                    raise LockError(f"{package.name} {package.version} conflicts with {other.name} {other.version}; pin versions that belong together.")
+                    raise LockError(f"{package} conflicts with {other}; pin versions that belong together.")

@@ -18,6 +18,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.shape import sen
 
 SCHEMA_ID = "goldnode.lock/v1"
 LAYERS = (KERNEL, DRIVER, TOOLKIT, ENGINE)
+_PACKAGE_KEYS = ("name", "version", "architecture", "repository", "origin", "filename", "size", "sha256", "layer")
 LOCK_SUFFIX = ".lock.yml"
 _HEADER = "# Written by goldnode.gpu.lock_stack, never by hand: a changed value is refused. Edit group_vars/<pool>/pins.yml and lock again.\n"
 
@@ -41,13 +42,23 @@ SCHEMA = _mapping(
     pins={"type": "object", "description": "the mapping goldnode_pins"},
     pins_digest=_DIGEST,
     repositories=_list_of(
-        name=_TEXT, uris=_LIST_OF_TEXT, suites=_LIST_OF_TEXT, components=_LIST_OF_TEXT, origin=_TEXT, label=_TEXT, key_fingerprint=_TEXT, snapshot=_DIGEST
+        name=_TEXT,
+        uris=_LIST_OF_TEXT,
+        suites=_LIST_OF_TEXT,
+        components=_LIST_OF_TEXT,
+        origin=_TEXT,
+        label=_TEXT,
+        key_fingerprint=_TEXT,
+        snapshot=_DIGEST,
+        date={"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", "description": "when the index was made, in UTC (2026-11-30T20:14:05Z)"},
     ),
     packages=_list_of(
         name=_TEXT,
         version=_TEXT,
         architecture=_TEXT,
         repository=_TEXT,
+        origin=_TEXT,
+        filename=_TEXT,
         size={"type": "integer", "description": "a size in bytes"},
         sha256={"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "64 hex digits"},
         layer={"enum": list(LAYERS), "description": " or ".join(LAYERS)},
@@ -74,7 +85,7 @@ def make_lock(
 
 
 def _entry(package: Package) -> dict[str, Any]:
-    return {key: getattr(package, key) for key in ("name", "version", "architecture", "repository", "size", "sha256", "layer")}
+    return {key: getattr(package, key) for key in _PACKAGE_KEYS}
 
 
 def _images(pins: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -84,6 +95,9 @@ def _images(pins: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def check_lock(lock: Any, where: str) -> dict[str, Any]:
     """The lock itself, once shape, digest and pins are right."""
+    schema = lock.get("schema", SCHEMA_ID) if isinstance(lock, Mapping) else SCHEMA_ID
+    if schema != SCHEMA_ID:
+        raise LockError(f"{where} is of schema {schema}, this goldnode.gpu reads {SCHEMA_ID}: lock the pool again with lock_stack.")
     found = sentences(lock, SCHEMA)
     if found:
         raise LockError(f"{where} is not a lock: {'; '.join(found)}.")
@@ -99,8 +113,8 @@ def check_lock(lock: Any, where: str) -> dict[str, Any]:
     return dict(lock)
 
 
-def read_lock(path: Path) -> dict[str, Any]:
-    """A checked lock file."""
+def read_lock(path: Path, pool: str | None = None) -> dict[str, Any]:
+    """A checked lock file; with `pool`, of no other pool."""
     try:
         lock = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -108,32 +122,12 @@ def read_lock(path: Path) -> dict[str, Any]:
         raise LockError(f"{path} is not there; lock_stack writes it: ansible-playbook goldnode.gpu.lock_stack -e pool={pool}") from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise LockError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}.") from None
-    return check_lock(lock, str(path))
+    checked = check_lock(lock, str(path))
+    if pool not in (None, checked["pool"]):
+        raise LockError(f"{path} is the lock of pool {checked['pool']}, not of {pool}; give the lock of {pool}.")
+    return checked
 
 
 def render(lock: Mapping[str, Any]) -> str:
     """The one text of a lock file."""
     return _HEADER + yaml.safe_dump(dict(lock), sort_keys=False, width=200, allow_unicode=True)
-
-
-def summary(lock: Mapping[str, Any], former: Mapping[str, Any] | None) -> list[str]:
-    """Readable lines: what is locked per layer, or what differs from the former lock."""
-    if former is None:
-        return [line for layer in LAYERS for line in _layer_lines(layer, lock)]
-    if former == lock:
-        return ["nothing changed"]
-    return _changes(_versions(former), _versions(lock)) or ["the same packages; pins, repositories or images differ"]
-
-
-def _layer_lines(layer: str, lock: Mapping[str, Any]) -> list[str]:
-    packages = [package for package in lock["packages"] if package["layer"] == layer]
-    return [f"{layer:<18} {package['name']:<44} {package['version']:<36} {package['repository']}" for package in packages]
-
-
-def _versions(lock: Mapping[str, Any]) -> dict[str, str]:
-    return {package["name"]: package["version"] for package in lock["packages"]}
-
-
-def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
-    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    return [f"{name:<44} {before.get(name, 'none')} -> {after.get(name, 'none')}" for name in names]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS as OWNED
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import layer_of as family_layer
@@ -20,8 +20,16 @@ KERNEL, DRIVER, TOOLKIT, ENGINE = "kernel", "driver", "container_toolkit", "engi
 DEBIAN, UBUNTU = ("debian",), ("ubuntu",)
 APT = DEBIAN + UBUNTU
 
-# Tools that a site may leave to the distribution: locked where the pool's repositories have them, else apt's business on the node.
-TOOLS = {"dkms": DRIVER}
+# What shapes a module: DKMS, other modules built by it, and the compiler that a kernel's headers ask for. A site may leave them to the
+# distribution: they are locked where the pool's repositories have them, else they are apt's business on the node.
+TOOLS = {
+    "dkms": DRIVER,
+    "*-dkms": DRIVER,
+    "gcc-[0-9][0-9]": KERNEL,
+    "gcc-[0-9][0-9]-*-linux-gnu*": KERNEL,
+    "cpp-[0-9][0-9]": KERNEL,
+    "cpp-[0-9][0-9]-*-linux-gnu*": KERNEL,
+}
 
 
 @dataclass(frozen=True)
@@ -167,7 +175,21 @@ _OURS = re.compile("|".join(translate(glob) for glob in [*TOOLS, *(glob for glob
 
 def layer_of(name: str) -> str | None:
     """The layer in whose part of the lock a package belongs, None where it is left to apt on the node (simulated there before anything changes)."""
-    return TOOLS.get(name) or family_layer(name) if _OURS.match(name) else None
+    return (family_layer(name) or _tool_layer(name)) if _OURS.match(name) else None
+
+
+def is_tool(name: str) -> bool:
+    """Whether a package shapes a module without being part of a pinned family."""
+    return family_layer(name) is None and _tool_layer(name) is not None
+
+
+def _tool_layer(name: str) -> str | None:
+    return next((layer for glob, layer in TOOLS.items() if fnmatchcase(name, glob)), None)
+
+
+def module_family(index: int, name: str) -> Family:
+    """The family of `extra_modules[index]`: one package, built by DKMS."""
+    return Family("another DKMS module", {}, _pinned(f"extra_modules.{index}.version", name))
 
 
 def families_for(subject: str, facts: Mapping[str, str]) -> list[Family]:

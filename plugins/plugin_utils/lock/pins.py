@@ -56,7 +56,8 @@ _GPU = _mapping(
         "count": {"type": "integer", "minimum": 0, "maximum": 1024, "description": "how many the node must have, a whole number"},
     },
 )
-_MODULES = _mapping("modules by name and version", {"name": _WORD, "version": _VERSION})
+_MODULE_NAME = {"type": "string", "pattern": r"^[a-z0-9][a-z0-9+._-]*-dkms$", "description": "the name of a DKMS package (mlnx-ofed-kernel-dkms)"}
+_MODULES = _mapping("{name, version}", {"name": _MODULE_NAME, "version": _VERSION})
 _WORKLOAD = _mapping("{reference, cuda, framework}", {"reference": _REFERENCE, "cuda": _CUDA, "framework": _WORD}, optional=("framework",))
 _TOOLKIT = {**_versioned("container_toolkit"), "type": ["object", "null"]}
 _TOOLKIT["description"] += ", or null where the pool has none on purpose"

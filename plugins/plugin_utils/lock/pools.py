@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 ARMS = ("canary", "baseline", "production")
 
@@ -30,6 +32,14 @@ def pool_problems(groups: Groups, pool: str) -> list[str]:
     if pool not in pools(groups):
         return [f"group {pool} is not a pool; it needs the children {', '.join(f'{pool}_{arm}' for arm in ARMS)}"]
     return problems(groups)
+
+
+def inventory_of(variables: Mapping[str, Any], pool: str) -> Path:
+    """The folder of the hosts.yml that has the pool's hosts; of the first source where it has none: the implicit localhost has no inventory_dir."""
+    for host in variables["groups"].get(pool, []):
+        return Path(variables["hostvars"][host]["inventory_dir"])
+    source = Path(variables["ansible_inventory_sources"][0])
+    return source if source.is_dir() else source.parent
 
 
 def _pool_problems(groups: Groups, pool: str) -> Iterator[str]:

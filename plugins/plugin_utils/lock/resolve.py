@@ -16,7 +16,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.apt import read_
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package, parse_packages
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.closure import closure
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import LOCK_SUFFIX, make_lock
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for, module_family
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES, read_pins
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import read_repositories
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, upstream, version_key
@@ -36,6 +36,10 @@ class PoolFiles:
         return self.inventory / "group_vars" / self.pool / "pins.yml"
 
     @property
+    def waivers(self) -> Path:
+        return self.inventory / "group_vars" / self.pool / "waivers.yml"
+
+    @property
     def sources(self) -> Path:
         return self.inventory / "group_vars" / self.pool / "package_sources.yml"
 
@@ -48,25 +52,37 @@ class PoolFiles:
         return self.inventory / "locks" / f"{self.pool}{LOCK_SUFFIX}"
 
 
+@dataclass(frozen=True)
+class Offers:
+    """What a pool's repositories hold now: their identities for a lock, and their owned packages."""
+
+    identities: list[dict[str, object]]
+    packages: list[Package]
+
+
 def resolve_pool(files: PoolFiles) -> dict[str, Any]:
     """The lock of a pool as its pins and repositories are now; `LockError` says in one sentence why there is none."""
     written = read_pins(files.pins, files.pool, ranges=True)
-    repositories = read_repositories(files.sources, files.trust)
-    architecture = ARCHITECTURES[written["os"]["arch"]]
-    identities, packages = [], []
-    with tempfile.TemporaryDirectory(prefix="goldnode-lock-") as folder:
-        Path(folder).chmod(0o755)
-        for repository in repositories:
-            here = Path(folder, repository.name)
-            here.mkdir()
-            index = read_index(repository, architecture, here)
-            identities.append(index.identity)
-            packages += [one for text in index.packages for one in parse_packages(text, repository.name, repository.origin)]
+    offers = read_offers(files, written["os"]["arch"])
     try:
-        pins, chosen = resolve(written, packages)
+        pins, chosen = resolve(written, offers.packages)
     except LockError as error:
         raise LockError(f"pins.yml of pool {files.pool} ({files.pins}): {error}") from None
-    return make_lock(files.pool, pins, written, identities, chosen)
+    return make_lock(files.pool, pins, written, offers.identities, chosen)
+
+
+def read_offers(files: PoolFiles, arch: str) -> Offers:
+    """Fetches and checks the indexes of all repositories of a pool, for nodes of this architecture (`x86_64`, `aarch64`)."""
+    offers = Offers([], [])
+    with tempfile.TemporaryDirectory(prefix="goldnode-lock-") as folder:
+        Path(folder).chmod(0o755)
+        for repository in read_repositories(files.sources, files.trust):
+            here = Path(folder, repository.name)
+            here.mkdir()
+            index = read_index(repository, ARCHITECTURES[arch], here)
+            offers.identities.append(index.identity)
+            offers.packages.extend(one for text in index.packages for one in parse_packages(text, repository.name, repository.origin))
+    return offers
 
 
 def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[dict[str, Any], list[Package]]:
@@ -77,10 +93,25 @@ def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[di
     catalogue = Catalogue(packages)
     pins["kernel"]["version"] = _settle_kernel(pins["kernel"]["version"], catalogue)
     roots = [package for subject in _subjects(pins) for package in _settle(subject, pins, catalogue)]
+    for index, module in enumerate(pins.get("extra_modules", [])):
+        roots += _settled([_Offer(module_family(index, module["name"]), {}, pins, catalogue)])
     preferred = {DRIVER: upstream(pins["nvidia_driver"]["version"])}
     if pins["container_toolkit"]:
         preferred[TOOLKIT] = upstream(pins["container_toolkit"]["version"])
-    return pins, closure(roots, catalogue, preferred)
+    chosen = closure(roots, catalogue, preferred)
+    _refuse_ambiguous(chosen, catalogue)
+    return pins, chosen
+
+
+def _refuse_ambiguous(chosen: Iterable[Package], catalogue: Catalogue) -> None:
+    """One name and version must mean one file: apt on a node would take either."""
+    for package in chosen:
+        for other in catalogue.named(package.name):
+            if other.version == package.version and other.sha256 != package.sha256:
+                raise LockError(
+                    f"{package} is in repositories {package.repository} and {other.repository} with different content "
+                    f"(SHA-256 {package.sha256[:12]} and {other.sha256[:12]}); a node's apt would take either. Leave one of the two out of package_sources.yml."
+                )
 
 
 def _subjects(pins: Mapping[str, Any]) -> list[str]:
@@ -90,15 +121,20 @@ def _subjects(pins: Mapping[str, Any]) -> list[str]:
 
 def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
     """The kernel release that must run; its packages carry it in their names (a name without a number is a metapackage)."""
-    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
-    releases = [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
+    releases = kernel_releases(catalogue)
     found = [release for release in releases if kernel_matches(pin, release)]
     if not found:
         raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')
     return max(found, key=version_key)
 
 
-def _facts(pins: Mapping[str, Any]) -> dict[str, str]:
+def kernel_releases(catalogue: Catalogue) -> list[str]:
+    """The kernel releases that the repositories have an image of."""
+    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
+    return [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
+
+
+def pool_facts(pins: Mapping[str, Any]) -> dict[str, str]:
     """What the family tables decide by, and what their name templates hold."""
     driver = pins["nvidia_driver"]
     return {
@@ -116,16 +152,36 @@ def _settle(subject: str, pins: dict[str, Any], catalogue: Catalogue) -> list[Pa
     if subject == "fabric_manager":
         # both were written alike; where that was a range, the driver's choice holds
         pins[subject]["version"] = pins["nvidia_driver"]["version"]
-    facts = _facts(pins)
+    facts = pool_facts(pins)
     offers = [_Offer(family, facts, pins, catalogue) for family in families_for(subject, facts)]
-    for offer in offers:
-        for origin in offer.origins():
-            found = offer.whole(origin)
-            if found is not None:
-                return found
     if not offers:
         raise LockError(f"{subject}: no packages are known for {facts['distribution']} with {facts['modules']} modules and build {facts['build']}.")
+    return _settled(offers)
+
+
+def _settled(offers: Sequence[_Offer]) -> list[Package]:
+    """The packages of the first family that one origin has whole."""
+    for offer in offers:
+        whole = {origin: choice for origin in offer.origins() if (choice := offer.whole(origin)) is not None}
+        if len(whole) > 1:
+            raise LockError(_ambiguous(whole))
+        for choice in whole.values():
+            offer.settle(choice)
+            return choice.packages
     raise LockError(f"{max(offers, key=_Offer.nearness).missing()}. Write one of these, or add the repository that has it to package_sources.yml.")
+
+
+def _ambiguous(whole: Mapping[str, _Choice]) -> str:
+    offered = " and ".join(f"{choice.packages[0]} of origin {origin}" for origin, choice in sorted(whole.items()))
+    return f"both {offered} are what is pinned. Write the whole package version that is meant, or leave one of the repositories out of package_sources.yml."
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Root packages of a family from one origin, and what ranges became: dotted pin -> version."""
+
+    packages: list[Package]
+    settled: Mapping[str, str]
 
 
 class _Offer:
@@ -139,7 +195,7 @@ class _Offer:
         """The origins that have the family's first package: all of a family comes from one of them."""
         return sorted({package.origin for package in self.roots[0][1]})
 
-    def whole(self, origin: str) -> list[Package] | None:
+    def whole(self, origin: str) -> _Choice | None:
         """All root packages from this origin at the pinned versions, None where a required one is not there."""
         found: list[Package] = []
         settled: dict[str, str] = {}
@@ -151,14 +207,25 @@ class _Offer:
             found += chosen
             if pin is not None and is_range(self._pinned(pin)):
                 settled[pin] = chosen[0].upstream
-        for pin, version in settled.items():
-            subject, key = pin.split(".")
-            self.pins[subject][key] = version
-        return found
+        return _Choice(found, settled)
+
+    def settle(self, choice: _Choice) -> None:
+        """Writes what ranges became into the pins."""
+        for pin, version in choice.settled.items():
+            place, key = self._place(pin)
+            place[key] = version
 
     def _pinned(self, pin: str) -> str:
-        subject, key = pin.split(".")
-        return str(self.pins[subject][key])
+        place, key = self._place(pin)
+        return str(place[key])
+
+    def _place(self, pin: str) -> tuple[Any, str]:
+        """The mapping that holds a dotted pin (`extra_modules.0.version`), and its last key."""
+        *path, key = pin.split(".")
+        place: Any = self.pins
+        for step in path:
+            place = place[int(step)] if step.isdigit() else place[step]
+        return place, key
 
     def _matching(self, root: Root, packages: list[Package]) -> list[Package]:
         return packages if root.pin is None else [one for one in packages if matches(self._pinned(root.pin), one.version)]

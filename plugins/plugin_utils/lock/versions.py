@@ -38,10 +38,20 @@ def is_range(pin: str) -> bool:
     return "*" in pin
 
 
+def is_prerelease(version: str) -> bool:
+    """Whether a package version is one before its release (`1.20.0~rc.1-1`)."""
+    return _PRERELEASE.search(version) is not None
+
+
+def kernel_flavour(release: str) -> str:
+    """What a kernel release is beside its numbers: `6.12.117+deb13-cloud-amd64` -> `cloud-amd64`, `6.8.0-45-generic` -> `generic`."""
+    return re.sub(r"^\d[^-]*(-\d+)?-?", "", release)
+
+
 def matches(pin: str, version: str) -> bool:
     """Whether a package version is what a pin means: the upstream version, the full package version, or a range over either without pre-releases."""
     if is_range(pin):
-        return not _PRERELEASE.search(version) and any(fnmatchcase(text, pin) for text in (version, upstream(version)))
+        return not is_prerelease(version) and any(fnmatchcase(text, pin) for text in (version, upstream(version)))
     return pin in (version, upstream(version))
 
 

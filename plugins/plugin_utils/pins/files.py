@@ -84,3 +84,15 @@ def write_report(found: Result, place: Path) -> Sequence[str]:
     place.parent.mkdir(parents=True, exist_ok=True)
     write_text(place, json.dumps(found, indent=1) + "\n")
     return page(found, str(place))
+
+
+def admitted(pins: Mapping[str, Any], given: Sequence[Waiver], today: date, where: str) -> Report:
+    """The report on pins that nothing is against; `LockError` names all that is refused.
+
+    `given`: the pool's waivers; `where`: how the sentence calls the pins.
+    """
+    report = check(pins, today, given)
+    refused = [f"{one.reason} ({one.rule}; {(one.nearest or {}).get('words', '')})" for one in report.of(REFUSAL)]
+    if refused:
+        raise LockError(f"{where}: check_pins refuses this set: {'; '.join(refused)}.")
+    return report

@@ -38,7 +38,7 @@ FAST_LAYERS = frozenset({model.KERNEL, model.DRIVER, model.DEVICE_NODES, model.C
 
 
 # The rules that compare a node with the lock of its release, by the end of their names.
-COMPARING_RULES = (".package_versions", ".packages_held", ".running_is_wanted", ".boot_default_is_wanted", ".os_is_wanted")
+COMPARING_RULES = (".package_versions", ".packages_held", ".running_is_wanted", ".boot_default_is_wanted", ".os_is_wanted", ".configuration_is_provisioned")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import RUNGS
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import difference
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import guards, states
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.guards import Guard
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.history import Release, View
@@ -26,7 +27,7 @@ NAMED = {"kernel": ("kernel", "version"), "driver": ("nvidia_driver", "version")
 def lines(view: View, found: Sequence[Guard]) -> list[str]:
     """The screen, line by line."""
     rows = met(found) if view.release.state == states.PROMOTED else table(found)
-    return [headline(view), "", *rows, "", *conditions(view), evidence(view), not_built(found)]
+    return [headline(view), "", *rows, "", *_changed(view), *conditions(view), evidence(view), not_built(found)]
 
 
 def headline(view: View) -> str:
@@ -34,6 +35,18 @@ def headline(view: View) -> str:
     release = view.release
     answer = ANSWERS.get(release.state, "cannot be promoted yet")
     return f"{release.pool} · release {short(release.digest)} ({changes(view)}) · {release.risk} · {release.state} · {answer}"
+
+
+def lock_differences(view: View) -> list[difference.Difference]:
+    """What the release's lock changes against that of stable; nothing where there is no other stable."""
+    if view.stable is None or view.stable.digest == view.release.digest:
+        return []
+    return difference.differences(view.release.lock, view.stable.lock)
+
+
+def _changed(view: View) -> list[str]:
+    found = lock_differences(view)
+    return ["against stable:", *difference.lines(found), ""] if found else []
 
 
 def changes(view: View) -> str:

@@ -179,7 +179,8 @@ def parsed(controls: list[dict[str, str]], repository: str, origin: str) -> list
 
 
 def _paragraph(package: dict[str, str]) -> str:
-    indexed = {**package, "Size": "1000", "SHA256": hashlib.sha256(repr(package).encode()).hexdigest()}
+    filename = f"pool/{package['Package']}_{package['Version']}_amd64.deb"
+    indexed = {**package, "Filename": filename, "Size": "1000", "SHA256": hashlib.sha256(repr(package).encode()).hexdigest()}
     return "".join(f"{name}: {value}\n" for name, value in indexed.items())
 
 

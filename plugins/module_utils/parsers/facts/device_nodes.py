@@ -29,6 +29,30 @@ class DeviceNodeFacts(Base):
         return linux.missing_device_nodes(self.bundle.output("ls_dev_nvidia") or "")
 
     @fact
+    def mig_capabilities(self) -> dict[str, int]:
+        """The MIG instances that the driver has, each with the minor of its capability node."""
+        return linux.mig_capabilities(self.known(self.bundle.files("proc_driver_nvidia_capabilities")))
+
+    @fact
+    def capability_nodes(self) -> frozenset[int]:
+        """The minors of the nodes below /dev/nvidia-caps."""
+        if self._without_capability_nodes():
+            return frozenset()
+        found = re.findall(r"nvidia-cap(\d+)", self.need("ls_dev_nvidia_caps"))
+        return frozenset(map(int, found if self.bundle.complete("ls_dev_nvidia_caps") else self.known(found or None)))
+
+    @fact
+    def missing_capability_nodes(self) -> tuple[str, ...]:
+        """The nodes of the driver's MIG instances that are not there."""
+        missing = set(self.known(self.mig_capabilities).values()) - self.known(self.capability_nodes)
+        whole = self.bundle.complete("ls_dev_nvidia_caps") or self._without_capability_nodes()
+        return self.known(tuple(f"/dev/nvidia-caps/nvidia-cap{minor}" for minor in sorted(missing)) if whole or not missing else None)
+
+    def _without_capability_nodes(self) -> bool:
+        text = self.bundle.output("ls_dev_nvidia_caps") or ""
+        return self.bundle.absent("ls_dev_nvidia_caps") or bool(re.search(r"cannot access [^\n]*/dev/nvidia-caps[^\n]*No such file", text))
+
+    @fact
     def container_device_nodes(self) -> dict[str, linux.DeviceNode]:
         """The nodes that a container listed, by path: those of the host, bind-mounted or made alike."""
         listed = (linux.device_nodes(str(run.get("stdout") or "")) for run in self.runs if run.get("payload") == "ls_dev")

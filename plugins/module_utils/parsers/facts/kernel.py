@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, module_build, module_load, rpm
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apt_history, linux, module_build, module_load, rpm
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.hardware import HardwareFacts
 
@@ -59,6 +59,21 @@ class KernelFacts(HardwareFacts):
         names = [line.strip() for line in (self.bundle.text("rpm_qa") or "").splitlines()]
         names += [name for name, package in (self.packages or {}).items() if package.installed]
         return {name: kernel for name in names if (kernel := rpm.built_for(name))}
+
+    @fact
+    def apt_transactions(self) -> tuple[apt_history.Transaction, ...]:
+        """What apt did on the node, the oldest first; nothing where it keeps no log."""
+        if self.bundle.absent("apt_history") or self.bundle.rc("apt_history"):
+            return ()
+        return apt_history.transactions(self.need("apt_history"))
+
+    @fact
+    def configured_files(self) -> dict[str, str]:
+        """Every file that provisioning recorded or that came beside one -> `same`, `edited`, `removed` or `added` since."""
+        if self.bundle.absent("configuration"):
+            return self.known(None)
+        pairs = {path: text.split() for path, text in self.known(self.bundle.files("configuration")).items()}
+        return {path: _since(then, now) for path, (then, now) in pairs.items()}
 
     @fact
     def dkms_modules(self) -> tuple[linux.DkmsModule, ...]:
@@ -124,3 +139,9 @@ class KernelFacts(HardwareFacts):
             return "the kernel command line"
         texts = self.known(self.bundle.files("modprobe_d"))
         return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^\s*alias\s+nvidia\s+off", text, re.M)), "")
+
+
+def _since(then: str, now: str) -> str:
+    if then == now:
+        return "same"
+    return {"absent": "added"}.get(then) or {"absent": "removed"}.get(now) or "edited"

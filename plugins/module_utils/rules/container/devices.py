@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any, Mapping
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.container_errors import REFRESH
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.container_symptoms import NO_COMPUTE, NO_GPU, NO_UTILITY, ORDINAL
@@ -12,6 +13,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINE
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.container_run import Run
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cuda_probe import Report
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.gpu_request import GpuRequest, of_command
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, complaint, heard, host_report, not_seen, without_toolkit
@@ -19,7 +21,11 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_
 # What CUDA says when it finds no device, or one that it may not open: in a container, where the host is fine, nothing (usable) was injected.
 NO_USABLE_DEVICE = (100, 101, 999)
 # How programs print CUDA_VISIBLE_DEVICES, and how the hook and the engines refuse a device.
-SPOKEN_VARIABLE = r"CUDA_VISIBLE_DEVICES(?: is set to|\W{0,3}[=:])\s*['\"]?((?:-1|none|void|NoDevFiles|[\w-]+(?:,[\w-]+)*)?)['\"]?(?=[\s'\",;.)\]]|$)"
+# Nothing behind an equals sign is an empty value; `map[CUDA_VISIBLE_DEVICES: GPU_DEVICE_ORDINAL: …]` (ollama, always) is a variable that is not set.
+SPOKEN_VARIABLE = (
+    r"CUDA_VISIBLE_DEVICES(?: is set to|\W{0,3}[=:])\s*['\"]?(-1|none|void|NoDevFiles|[\w-]+(?:,[\w-]+)*)['\"]?(?=[\s'\",;.)\]]|$)"
+    r"|CUDA_VISIBLE_DEVICES=(?:''|\"\")?(?=[\s,;)]|$)"
+)
 UNKNOWN_DEVICE = r"device error: (?:unknown device id: )?(?P<id>[\w:.-]+)(?:: unknown device)?|unresolvable CDI devices (?P<cdi>nvidia\.com/gpu=[\w:.-]+)"
 HIDES_ALL = ("", "-1", "none", "void", "nodevfiles")
 NVIDIA_SMI_LINE = re.compile(r"^\s*GPU \d+: ", re.M)
@@ -62,10 +68,8 @@ def hidden_by_cuda(facts: Facts) -> str | None:
     value = (facts.container_environment or {}).get("CUDA_VISIBLE_DEVICES")
     if value is not None:
         return value
-    said = complaint(
-        facts, r"CUDA_VISIBLE_DEVICES(?: is set to|\W{0,3}[=:])\s*['\"]?((?:-1|none|void|NoDevFiles|[\w-]+(?:,[\w-]+)*)?)['\"]?(?=[\s'\",;.)\]]|$)"
-    )
-    return said[1].group(1) if said else None
+    said = complaint(facts, SPOKEN_VARIABLE)
+    return (said[1].group(1) or "") if said else None
 
 
 def visible_count(facts: Facts) -> int | None:
@@ -83,14 +87,32 @@ def requested_count(facts: Facts) -> tuple[int, str] | None:
     stated = re.search(r"\d+", str(facts.bundle.stated.get("service_requested_gpu_count") or ""))
     if stated:
         return int(stated.group()), "the service"
-    for request in facts.gpu_requests:
-        visible = request.environment.get("NVIDIA_VISIBLE_DEVICES", "")
-        ids = request.ids or request.cdi or tuple(part for part in visible.split(",") if re.fullmatch(r"\d+|GPU-[\w-]+", part))
-        if (request.count or "").isdigit():
-            return int(str(request.count)), request.source
-        if ids and "all" not in " ".join(ids):
-            return len(ids), request.source
-    return None
+    return next(((count, request.source) for request in facts.gpu_requests if (count := count_of(request)) is not None), None)
+
+
+def count_of(request: GpuRequest) -> int | None:
+    """How many GPUs a request is for; None: all, or it does not say."""
+    if (request.count or "").isdigit():
+        return int(str(request.count))
+    visible = request.environment.get("NVIDIA_VISIBLE_DEVICES", "")
+    ids = request.ids or request.cdi or tuple(part for part in visible.split(",") if re.fullmatch(r"\d+|GPU-[\w-]+", part))
+    return len(ids) if ids and "all" not in " ".join(ids) else None
+
+
+def counts(facts: Facts) -> tuple[int, int, str] | None:
+    """How many GPUs a container sees, how many it asked for, and who: of the runs whose own commands say it, the first that differs, else of the report."""
+    own = [found for run in facts.runs if run.get("payload") == "nvidia_smi_list" and run.get("command") and (found := _counts_of(run))]
+    if own:
+        return next((one for one in own if one[0] != one[1]), own[0])
+    seen, asked = visible_count(facts), requested_count(facts)
+    return (seen, *asked) if seen is not None and asked is not None else None
+
+
+def _counts_of(run: Mapping[str, Any]) -> tuple[int, int, str] | None:
+    request = of_command(str(run["command"]))
+    seen = len(NVIDIA_SMI_LINE.findall(str(run.get("stdout") or "")))
+    asked = count_of(request) if request else None
+    return (seen, asked, request.source) if request and seen and asked is not None else None
 
 
 @rule(
@@ -174,11 +196,11 @@ def runtime_without_devices(facts: Facts, said: str) -> Outcome | None:
 )
 def devices_are_those_requested(facts: Facts, wanted: Wanted) -> Outcome:
     """A container sees as many GPUs as it asked for"""
-    seen, asked = visible_count(facts), requested_count(facts)
+    found = counts(facts)
     elsewhere = any(run.get("engine") in ("kubernetes", "swarm") for run in facts.runs) or re.search(r"Swarm: active", facts.bundle.text("docker_info") or "")
-    if seen is None or asked is None or elsewhere or without_toolkit(wanted):
+    if found is None or elsewhere or without_toolkit(wanted):
         return not_seen(facts, wanted)
-    count, who = asked
+    seen, count, who = found
     if seen == count:
         return passed(f"{seen} of {count}")
     return failed(
@@ -279,9 +301,7 @@ def devices_are_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
 
 def unknown_id(facts: Facts) -> tuple[str, str] | None:
     """A device id that the node has not, and the words that say so; a CDI name counts only if the specification has other devices of its kind."""
-    said = complaint(
-        facts, r"device error: (?:unknown device id: )?(?P<id>[\w:.-]+)(?:: unknown device)?|unresolvable CDI devices (?P<cdi>nvidia\.com/gpu=[\w:.-]+)"
-    )
+    said = complaint(facts, UNKNOWN_DEVICE)
     if said is None:
         return None
     identifier = said[1].group("id") or said[1].group("cdi")

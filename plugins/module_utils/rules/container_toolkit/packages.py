@@ -159,3 +159,11 @@ def toolkit_packages(facts: Facts, wanted: Wanted) -> Outcome:
 def toolkit_holds(facts: Facts, wanted: Wanted) -> Outcome:
     """The locked toolkit packages are held"""
     return packages.packages_are_held(facts, wanted, CONTAINER_TOOLKIT)
+
+
+@packages.configuration_rule("container_toolkit.configuration_is_provisioned", layer=CONTAINER_TOOLKIT)
+def toolkit_configuration(facts: Facts, wanted: Wanted) -> Outcome:
+    """config.toml is as provisioning left it"""
+    if without_toolkit(facts, wanted):
+        return not_applicable(NONE_HERE)
+    return packages.configuration_is_provisioned(facts, wanted, "/etc/nvidia-container-runtime/config.toml")

@@ -17,9 +17,11 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.cuda_sympto
 )
 from ansible_collections.goldnode.gpu.plugins.module_utils.model import CUDA
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container import from_container
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, from_program, heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import ended_well
 
 
 def stated_build(facts: Facts) -> tuple[CpuBuild, str] | None:
@@ -111,7 +113,7 @@ def libraries_are_there(facts: Facts, wanted: Wanted) -> Outcome:
     if found is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
     named = found[1].groupdict()
-    library = named.get("what") or named.get("other") or "a CUDA library (cuDNN, cuBLAS, cudart)"
+    library = named.get("what") or named.get("other") or "a CUDA library (cuDNN, cuBLAS, cudart, TensorRT)"
     image = f" ({', '.join(facts.container_images)})" if facts.container_images else ""
     cause = f"{library} is missing in the container image{image}, or of another major version: the image, and never the host's driver, brings CUDA's libraries."
     return failed(library, heard(facts, MISSING_LIBRARY, from_program), cause=cause)
@@ -153,7 +155,7 @@ def libraries_agree(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def compiler_is_there(facts: Facts, wanted: Wanted) -> Outcome:
     """An image in which CUDA code is compiled has the compiler"""
-    said = heard(facts, NO_COMPILER)
+    said = heard(facts, NO_COMPILER, lambda source: from_container(source) and not ended_well(facts, source))
     return not_seen(facts, wanted) if said is None or without_toolkit(wanted) else failed("nvcc in the image", said)
 
 

@@ -157,8 +157,15 @@ def platform_is_the_hosts(facts: Facts, wanted: Wanted) -> Outcome:
         return not_seen(facts, wanted)
     machine = (facts.bundle.text("uname_m") or "").strip()
     on = f" The host is {machine}." if machine else ""
+    cause = f"The container image is built for another processor architecture (amd64, arm64) than the host's.{on}"
+    if re.search(r"platform \(|no matching manifest", said) or machine in ("aarch64", "arm64"):
+        return failed("an image for the host's platform", said, cause=cause)
     return failed(
-        "an image for the host's platform", said, cause=f"The container image is built for another processor architecture (amd64, arm64) than the host's.{on}"
+        "an image for the host's platform",
+        said,
+        cause=cause + " Or its entry point is a script without a #! line, which the kernel refuses in the same words.",
+        confidence="medium",
+        decided_by="docker image inspect -f '{{.Architecture}} {{.Config.Entrypoint}}' IMAGE, and uname -m",
     )
 
 

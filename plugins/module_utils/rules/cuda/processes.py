@@ -11,7 +11,9 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.model import CUDA
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import heard, not_seen, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import complaint, heard, not_seen, without_toolkit
+
+DESKTOP_MIB = 1024
 
 
 def smi(facts: Facts) -> str:
@@ -21,13 +23,31 @@ def smi(facts: Facts) -> str:
 
 def with_mig(facts: Facts) -> bool:
     """Whether MIG is in use."""
-    stated = " ".join(f"{name} {value}" for name, value in facts.bundle.stated.items() if "mig" in name)
+    stated = [str(value).lower() for name, value in facts.bundle.stated.items() if "mig" in name.split("_")]
     return bool(
-        stated
+        set(stated) - {"disabled", "false", "none", "n/a", "off"}
         or re.search(
             r"MIG \d+g\.|MIG-[0-9a-f]{8}|MIG-GPU-|MIG Mode\s*\n\s*Current\s*: Enabled|\|\s+Enabled\s+\|", smi(facts) + str(facts.container_environment or "")
         )
     )
+
+
+def listed_processes(facts: Facts) -> list[str]:
+    """The processes that nvidia-smi lists, if they hold more than a desktop's few hundred MiB."""
+    found = sorted(set(re.findall(r"\|\s+\d+\s+(?:N/A\s+N/A\s+)?(\d+)\s+[CG+]+\s+(\S+)\s+(\d+)MiB", smi(facts))))
+    held = sum(int(mib) for _pid, _name, mib in found)
+    return [f"{pid} {name} {mib}MiB" for pid, name, mib in found] if held >= DESKTOP_MIB else []
+
+
+def other_processes(words: str) -> list[str]:
+    """The processes that PyTorch names, without its own: by its pid of the host it does not know itself, so it is the one that holds what PyTorch has."""
+    line = words.partition("\n")[0]
+    held = {pid: float(size) * (1024 if unit == "G" else 1) for pid, size, unit in re.findall(r"Process (\d+) has ([\d.]+) ([GM])iB memory in use", line)}
+    mine = re.search(r"Of the allocated memory ([\d.]+) ([GM])iB is allocated by PyTorch", line)
+    if mine and "this process has" not in line:
+        allocated = float(mine.group(1)) * (1024 if mine.group(2) == "G" else 1)
+        held.pop(min((pid for pid in held if held[pid] >= allocated), key=held.__getitem__, default=""), None)
+    return [f"pid {pid}" for pid in held]
 
 
 @rule(
@@ -42,14 +62,12 @@ def with_mig(facts: Facts) -> bool:
 )
 def memory_suffices(facts: Facts, wanted: Wanted) -> Outcome:
     """The GPU has the memory that the program asks for"""
-    said = heard(facts, OUT_OF_MEMORY)
-    if said is None or without_toolkit(wanted):
+    found, said = complaint(facts, OUT_OF_MEMORY), heard(facts, OUT_OF_MEMORY)
+    if found is None or said is None or without_toolkit(wanted):
         return not_seen(facts, wanted)
-    others = sorted(set(re.findall(r"\|\s+\d+\s+(?:N/A\s+N/A\s+)?(\d+)\s+[CG+]+\s+(\S+)\s+(\d+MiB)", smi(facts)))) or re.findall(
-        r"Process (\d+) has [\d.]+ [GM]iB memory in use", said
-    )
+    others = listed_processes(facts) or other_processes(found[0].text[found[1].start() :])
     if others:
-        listed = ", ".join(" ".join(one) if isinstance(one, tuple) else f"pid {one}" for one in others[:5])
+        listed = ", ".join(others[:5])
         return failed("free memory", said, cause=f"The GPU's memory is taken by other processes ({listed}), so the program's allocation fails.")
     why = "The program asks for more GPU memory than is free: other processes hold it, or model and batch need more than the GPU has."
     return unknown(said, cause=why, decided_by="nvidia-smi on the host just before the start: its process list and used memory")

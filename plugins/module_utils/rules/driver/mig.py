@@ -12,11 +12,14 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 PENDING_SAID = r"MIG mode is in pending (?:enable|disable) state[^\n]*"
 NO_INSTANCES = r"No MIG devices found|No GPU instances found"
 
+# NVML lists only the instances that it can open.
+WITHOUT_NODES = "the driver has MIG instances whose capability nodes are missing: see device_nodes"
+
 
 @rule(
     "driver.mig_profile",
     layer=DRIVER,
-    probes=("nvidia_smi_list",),
+    probes=("nvidia_smi_list", "proc_driver_nvidia_capabilities", "ls_dev_nvidia_caps"),
     symptom="Jobs that ask for a slice wait for ever, or see a whole GPU.",
     cause="The GPUs are not partitioned into the pinned MIG profile.",
     fix="Apply the profile on the idle node: nvidia-smi -mig 1, then nvidia-smi mig -cgi <profile> -C on every GPU; it does not survive a reboot by itself.",
@@ -28,6 +31,8 @@ def mig_profile(facts: Facts, wanted: Wanted) -> Outcome:
     pinned = wanted.pin("mig", "profile")
     if pinned is None:
         return not_applicable("MIG is not pinned")
+    if facts.missing_capability_nodes:
+        return unknown(WITHOUT_NODES)
     if facts.mig_profiles is None:
         return unknown()
     profile = pinned.split("all-", 1)[-1]
@@ -39,7 +44,7 @@ def mig_profile(facts: Facts, wanted: Wanted) -> Outcome:
 @rule(
     "driver.mig_instances",
     layer=DRIVER,
-    probes=("nvidia_smi_query", "nvidia_smi_list"),
+    probes=("nvidia_smi_query", "nvidia_smi_list", "proc_driver_nvidia_capabilities", "ls_dev_nvidia_caps"),
     symptom="CUDA: 'no CUDA-capable device is detected' (100) on a GPU that nvidia-smi lists; the device plugin offers no MIG device.",
     cause="MIG mode is enabled on a GPU that has no MIG device, so nothing can compute on it; or a change of the mode waits for a reset.",
     fix="Create instances (nvidia-smi mig -cgi <profile> -C), which a reboot removes, or disable MIG (nvidia-smi -mig 0); a pending change needs the "
@@ -56,6 +61,8 @@ def mig_instances(facts: Facts, wanted: Wanted) -> Outcome:
     if pending or changing:
         seen = pending.group(0) if pending else "GPU " + ", ".join(changing)
         return failed("no pending change", seen, cause=f"A change of the MIG mode is pending and needs a reset of the GPU ({seen}).")
+    if facts.missing_capability_nodes:
+        return unknown(WITHOUT_NODES)
     empty = _empty(facts)
     if empty or facts.smi_says(NO_INSTANCES):
         where = f" of GPU {', '.join(empty)}" if empty else ""

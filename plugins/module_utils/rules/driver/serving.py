@@ -14,6 +14,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 
 NO_DEVICES = r"No devices (?:were )?found"
 NO_CUDA_LIBRARY = r"CUDA (?:UMD )?Version:\s*(?:N/A|ERR!)"
+MEANING = "the newest CUDA that this driver serves, not what an image holds"
 
 
 @rule(
@@ -70,7 +71,7 @@ def finds_a_gpu(facts: Facts, wanted: Wanted) -> Outcome:
     fix="Install the compute part of the driver at the same version (Ubuntu: libnvidia-compute-<branch>; Debian: libcuda1; RHEL, Fedora: "
     "nvidia-driver-cuda; a vGPU guest: "
     "the GRID guest driver), run ldconfig, and write the CDI specification anew.",
-    verify="nvidia-smi shows a CUDA version; ldconfig -p | grep libcuda.so.1",
+    verify=f"nvidia-smi shows a CUDA Version ({MEANING}); ldconfig -p | grep libcuda.so.1",
     source="nvidia-smi reads the CUDA version from libcuda.so; without it the field is N/A",
 )
 def cuda_library(facts: Facts, wanted: Wanted) -> Outcome:
@@ -82,13 +83,14 @@ def cuda_library(facts: Facts, wanted: Wanted) -> Outcome:
             match.group(0),
             cause=f"nvidia-smi finds no usable libcuda.so on the host ({match.group(0)}): the driver's CUDA library is missing.",
         )
-    return passed() if facts.smi_works else unknown()
+    newest = facts.nvidia_smi_cuda
+    return passed(f"CUDA Version {newest}: {MEANING}" if newest else "") if facts.smi_works else unknown()
 
 
 @rule(
     "driver.cuda_init_on_host",
     layer=DRIVER,
-    probes=("cuda_probe", "ls_dev_nvidia", "proc_devices"),
+    probes=("cuda_probe", "ls_dev_nvidia", "ls_dev_nvidia_caps", "proc_driver_nvidia_capabilities", "proc_devices"),
     symptom="Every CUDA program fails on the host, also outside of containers.",
     cause="CUDA does not initialise or does not compute on the host, so no container can.",
     fix="Look up the step and result in the observation; if the kernel log has NVRM or Xid lines of that moment, they name the reason.",
@@ -102,7 +104,7 @@ def cuda_init_on_host(facts: Facts, wanted: Wanted) -> Outcome:
         return unknown()
     if answer.get("ok") is True:
         return passed(f"{len(answer.get('devices') or ())} devices")
-    if missing_nodes(facts) or wrong_majors(facts):
+    if missing_nodes(facts) or wrong_majors(facts) or facts.missing_capability_nodes:
         return unknown("CUDA fails, but the device nodes are broken: see device_nodes")
     return failed("the exact numbers from each device", _broken_step(answer))
 

@@ -81,3 +81,9 @@ def engine_packages(facts: Facts, wanted: Wanted) -> Outcome:
 def engine_holds(facts: Facts, wanted: Wanted) -> Outcome:
     """The locked engine packages are held"""
     return packages.packages_are_held(facts, wanted, ENGINE)
+
+
+@packages.configuration_rule("engine.configuration_is_provisioned", layer=ENGINE)
+def engine_configuration(facts: Facts, wanted: Wanted) -> Outcome:
+    """daemon.json is as provisioning left it"""
+    return packages.configuration_is_provisioned(facts, wanted, "/etc/docker/daemon.json")

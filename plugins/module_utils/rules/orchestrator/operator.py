@@ -115,7 +115,7 @@ def operator_validation(facts: Facts, wanted: Wanted) -> Outcome:
         r"|(\w+)-ready[^\n]*not found",
         KUBERNETES,
     )
-    if said is None:
+    if said is None or said_by(facts, r"all validations are successful", ("pod_log",)):
         return quiet(facts, "validations", ("pod_log",))
     step = next((name for name in ("driver", "toolkit", "cuda", "plugin", "container stack") if name in said.lower()), None)
     if step is None:

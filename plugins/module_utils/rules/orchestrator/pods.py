@@ -137,13 +137,17 @@ def pod_schedulable(facts: Facts, wanted: Wanted) -> Outcome:
     said = said_by(facts, r"(?:nodes are available|FailedScheduling)[^\n]*")
     if said is None:
         return quiet(facts, "scheduling", ("pod_events",))
-    reasons = [words for pattern, words in UNSCHEDULABLE if re.search(pattern, said, re.I)]
+    if said_by(facts, r"Successfully assigned \S+ to ", ("pod_events",)):
+        return passed("the pod waited, and was assigned to a node")
+    reasons = [words for pattern, words in UNSCHEDULABLE if re.search(pattern, OTHER_TAINTS.sub("", said), re.I)]
     if not reasons:
         return unknown(said)
     cause, remedy = reasons[0]
     return failed("a node for the pod", said, cause=f"{cause}: {said}", remedy=remedy)
 
 
+# Taints of nodes that are no GPU nodes, or that are down: tolerating them is no remedy.
+OTHER_TAINTS = re.compile(r"\d+ node\(s\) had (?:untolerated )?taints? \{node(?:-role)?\.kubernetes\.io/[^}]*\}(?:, that the pod didn't tolerate)?")
 UNSCHEDULABLE = (
     (
         r"taint[^\n]*nvidia\.com|untolerated taint|taints? that the pod didn't tolerate",
@@ -186,7 +190,9 @@ UNSCHEDULABLE = (
 def limits_without_requests(facts: Facts, wanted: Wanted) -> Outcome:
     """GPUs stand in the limits"""
     said = said_by(
-        facts, r"limit must be set for non overcommit|must be equal to (?:nvidia\.com/\S+ )?(?:limit|request)|fractional[^\n]*nvidia\.com|must be an integer"
+        facts,
+        r"limit must be set for non overcommit|must be equal to nvidia\.com/\S+ (?:limit|request)|must be less than or equal to nvidia\.com/\S+ limit"
+        r"|fractional[^\n]*nvidia\.com|(?:resources|nvidia\.com)[^\n]{0,120}must be an integer",
     )
     if said:
         return failed("equal limits and requests", said)

@@ -21,6 +21,7 @@ RULES_REFUSED = (
     r"|failed to add device rules:(?![^\n]*load program)[^\n]*(?:operation not permitted|permission denied)"
     r"|(?:write error|open failed): /sys/fs/cgroup/\S*devices\.allow: (?:operation not permitted|permission denied)"
 )
+NVIDIA_MAJOR = 195
 RECREATE = "then create the container anew (docker compose up --force-recreate; kubectl delete pod)"
 BY_CDI = "Ask by CDI (docker run --device nvidia.com/gpu=all) or name the nodes (--device /dev/nvidiactl --device /dev/nvidia0 …), so that runc knows them"
 KEEP_DEVICES = (
@@ -276,6 +277,8 @@ def lxc_device_rules(facts: Facts, wanted: Wanted) -> Outcome:
     if refused and rules.keys == {"cgroup"} and facts.cgroup_version != 1:
         return failed("lxc.cgroup2.devices.allow", "lxc.cgroup.devices.allow alone", **WRONG_KEY)
     missing = _majors_not_allowed(facts, rules.majors if not rules.passed else None)
+    if missing and not (refused or NVIDIA_MAJOR in (rules.majors or ()) or any("nvidia" in path for path in rules.mounted)):
+        return not_applicable("the LXC container was given no GPU")
     if missing:
         observed = "; ".join(f"{name} has major {major}" for name, major in missing.items())
         return failed(

@@ -10,11 +10,11 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.model import POLICY
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.policy.security_modules import EACCES
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import heard, nothing_heard
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, passed, rule, unknown
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import ended_well, heard, in_container, line_of, nothing_heard
 
 HOOK_REFUSED = r"nvidia-container-cli[^\n]*permission denied|nvidia-cdi-hook[^\n]*(?:exit (?:code|status):? 1|permission denied)"
-SANDBOXES = re.compile(r"\b(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.I)
+SANDBOXES = re.compile(r"(?:--runtime|runtimeClassName)[\"']?\s*[=:\s]\s*[\"']?[\w./-]*?(runsc|gvisor|kata(?:-\w+)*|sysbox(?:-runc)?)\b", re.I)
 
 
 @rule(
@@ -78,7 +78,10 @@ WITHOUT_REMAP = (
 )
 def performance_counters(facts: Facts, wanted: Wanted) -> Outcome:
     """Profilers may read the performance counters, where somebody asks for them"""
-    said = heard(facts, r"ERR_NVGPUCTRPERM|CUPTI_ERROR_INSUFFICIENT_PRIVILEGES|permission to access NVIDIA GPU Performance Counters")
+    found = facts.said(r"ERR_NVGPUCTRPERM|CUPTI_ERROR_INSUFFICIENT_PRIVILEGES|permission to access NVIDIA GPU Performance Counters", in_container)
+    said = line_of(found[0].text, found[1].start()) if found else None
+    if found and ended_well(facts, found[0].source):
+        return passed(said or "", cause="A profiler was refused the GPU's performance counters, and the program went on without them: its computing is fine.")
     if said is None:
         return nothing_heard(facts, "that performance counters are closed")
     known = facts.profiling_for_admins_only
@@ -100,8 +103,8 @@ def locked_memory(facts: Facts, wanted: Wanted) -> Outcome:
     """RDMA may lock the memory that it needs"""
     said = heard(
         facts,
-        r"(?:ibv_\w+|\bmlx\w*|RDMA|UCX|libibverbs)[^\n]{0,120}(?:cannot allocate memory|memlock)"
-        r"|(?:memlock|locked memory)[^\n]{0,60}(?:limit|too (?:low|small))",
+        r"(?:ibv_\w+|\bmlx\d\w*|RDMA|UCX|libibverbs|openib)[^\n]{0,120}(?:cannot allocate memory|memlock)"
+        r"|set max locked memory \(ulimit -l\)|memlock limits? (?:is|are) (?:set )?too low",
     )
     return failed("unlimited locked memory", said) if said else nothing_heard(facts, "that memory cannot be locked")
 

@@ -62,6 +62,11 @@ def test_each_difference_is_one_clause(change, clause):
     assert differences(made(**change)) == [clause]
 
 
+def test_the_module_of_debians_own_packages_has_another_file_name():
+    there = made(modules={"nvidia-current": {**MODULES["nvidia"]}})
+    assert differences(there) == []
+
+
 def test_another_kernel_beside_the_locked_one_is_recorded_and_no_difference():
     there = made(kernels=["6.1.0-1-amd64", KERNEL])
     assert there["kernel"]["verified"] == ["6.1.0-1-amd64", KERNEL]

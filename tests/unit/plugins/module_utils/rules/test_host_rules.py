@@ -2,11 +2,12 @@
 
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils.judge import judge
-from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER, CUDA, FAIL, PASS
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER, CUDA, FAIL, PASS, UNKNOWN
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
 
 from .changes import both, pin
 from .examples import FAILING, PASSING
+from .examples.device_nodes import MIG_NODE_MISSING
 from .examples.driver import NOT_LOADED
 
 # Rules about containers stand with their runs.
@@ -51,6 +52,21 @@ def test_cuda_that_fails_for_a_missing_device_node_is_the_device_nodes_fault(evi
     FAILING["driver.cuda_init_on_host"](evidence, lock)
     FAILING["device_nodes.present"](evidence, lock)
     assert judge(evidence, lock).first_broken_layer == "device_nodes"
+
+
+def test_mig_instances_that_nvidia_smi_does_not_list_for_want_of_a_node_are_the_device_nodes_fault(evidence, lock):
+    MIG_NODE_MISSING(evidence, lock)
+    judged = judge(evidence, lock)
+    found = {one.rule: one for one in judged.findings}
+    assert (judged.first_broken_layer, found["driver.mig_instances"].verdict, found["driver.mig_profile"].verdict) == ("device_nodes", "unknown", "unknown")
+    assert "nvidia-cap202, of gpu1/gi7/ci0" in found["device_nodes.mig_capabilities"].cause
+
+
+@pytest.mark.parametrize("listing", [{"stdout": "", "rc": 0}, {"stderr": "ls: cannot open directory '/dev/nvidia-caps': Permission denied\n", "rc": 2}])
+def test_a_listing_of_capability_nodes_that_is_not_whole_proves_nothing(listing, evidence, lock):
+    MIG_NODE_MISSING(evidence, lock)
+    evidence["probes"]["ls_dev_nvidia_caps"] = listing
+    assert finding("device_nodes.mig_capabilities", evidence, lock).verdict == UNKNOWN
 
 
 def test_a_pool_without_toolkit_on_purpose_has_nothing_to_judge_there(evidence, lock):

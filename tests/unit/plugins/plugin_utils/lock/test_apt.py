@@ -1,10 +1,13 @@
+import re
 import shutil
+from email.utils import parsedate_to_datetime
 
 import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import file_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.apt import meaning, read_index
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import Key, Repository
+from debian.deb822 import Deb822
 
 
 def configured(repository, **other):
@@ -22,6 +25,9 @@ def refusal(repository, tmp_path):
 
 def test_a_signed_repository_is_read_with_its_identity(published, tmp_path):
     index = read_index(configured(published["os"]), "amd64", tmp_path)
+    date = index.identity.pop("date")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", date)
+    assert parsedate_to_datetime(Deb822((published["os"].dist / "InRelease").read_text())["Date"]).strftime("%Y-%m-%dT%H:%M:%SZ") == date
     assert index.identity == {
         "name": "os",
         "uris": [f"file:{published['os'].folder}"],
@@ -62,7 +68,7 @@ def test_an_index_that_was_changed_after_signing_is_refused(own_os, tmp_path):
     own_os.publish()
     index = own_os.dist / "main" / "binary-amd64" / "Packages"
     index.write_text(index.read_text().replace("docker.io", "docker.oi"))
-    assert "repository os" in refusal(configured(own_os), tmp_path)
+    assert "its files do not match its signed index: the mirror is half synced or damaged" in refusal(configured(own_os), tmp_path)
 
 
 def test_a_repository_that_is_not_there_is_refused(published, tmp_path):

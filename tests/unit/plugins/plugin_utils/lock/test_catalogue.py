@@ -15,6 +15,7 @@ Depends: containerd (>= 1.4~), iptables | nftables,
  runc:any (>= 1.0.0~rc8~) [amd64]
 Conflicts: docker-ce
 Breaks: docker-cli (<< 20)
+Filename: pool/main/d/docker.io/docker.io_26.1.5+dfsg1-9+b1_amd64.deb
 Size: 27000000
 SHA256: aa11
 Description: container engine
@@ -26,6 +27,7 @@ def test_only_owned_packages_are_read_with_all_that_a_lock_needs():
     [docker] = parse_packages(TEXT, "debian", "Debian")
     assert (docker.name, docker.version, docker.architecture) == ("docker.io", "26.1.5+dfsg1-9+b1", "amd64")
     assert (docker.repository, docker.origin, docker.size, docker.sha256, docker.layer) == ("debian", "Debian", 27000000, "aa11", "engine")
+    assert docker.filename == "pool/main/d/docker.io/docker.io_26.1.5+dfsg1-9+b1_amd64.deb"
 
 
 def test_dependencies_keep_alternatives_and_versions():

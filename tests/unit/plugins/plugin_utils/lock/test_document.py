@@ -4,7 +4,7 @@ import pytest
 import yaml
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_of, digest_without
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import check_lock, make_lock, read_lock, render, summary
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import check_lock, make_lock, read_lock, render
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import resolve
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +18,7 @@ REPOSITORY = {
     "label": "L",
     "key_fingerprint": "A" * 40,
     "snapshot": f"sha256:{'b' * 64}",
+    "date": "2026-11-28T08:12:13Z",
 }
 
 
@@ -115,7 +116,14 @@ def test_a_lock_with_a_right_digest_but_floating_pins_is_refused(lock):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [(None, "is not there; lock_stack writes it"), ("a: [", "cannot be read as YAML"), ("[]", "is not a lock"), ("{}", "is missing")]
+    ("text", "reason"),
+    [
+        (None, "is not there; lock_stack writes it"),
+        ("a: [", "cannot be read as YAML"),
+        ("[]", "is not a lock"),
+        ("{}", "is missing"),
+        ("schema: goldnode.lock/v0", "is of schema goldnode.lock/v0, this goldnode.gpu reads goldnode.lock/v1: lock the pool again"),
+    ],
 )
 def test_what_is_no_lock_is_refused_in_one_sentence(tmp_path, text, reason):
     path = tmp_path / "a.lock.yml"
@@ -131,21 +139,6 @@ def test_a_lock_that_is_not_there_gets_the_command_for_its_pool(tmp_path):
         read_lock(tmp_path / "lab_a10.lock.yml")
     with pytest.raises(LockError, match=r"lock_stack -e pool=<pool>$"):
         read_lock(tmp_path / "some.yml")
-
-
-def test_the_summary_lists_each_layer_of_a_first_lock(lock):
-    lines = summary(lock, None)
-    assert len(lines) == len(lock["packages"])
-    assert lines[0].split()[:3] == ["kernel", "linux-headers-6.12.107+deb13-amd64", "6.12.107-1"]
-
-
-def test_the_summary_of_a_second_lock_lists_what_moved(lock, pins, offered):
-    pins["container_toolkit"]["version"] = "1.20.0"
-    settled, chosen = resolve(pins, offered)
-    later = make_lock("lab_a10", settled, pins, [REPOSITORY], chosen)
-    assert [line.split()[-3:] for line in summary(later, lock)] == [["1.19.1-1", "->", "1.20.0-1"]] * 4
-    assert summary(lock, lock) == ["nothing changed"]
-    assert summary({**lock, "pool": "b"}, lock) == ["the same packages; pins, repositories or images differ"]
 
 
 def test_the_text_is_plain_yaml(lock):

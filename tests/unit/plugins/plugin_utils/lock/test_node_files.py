@@ -17,7 +17,9 @@ def repositories(site):
 @pytest.fixture
 def stack(pins, offered, repositories):
     settled, chosen = resolve(pins, offered)
-    return make_lock("lab_a10", settled, pins, [{**one.identity(), "snapshot": f"sha256:{'b' * 64}"} for one in repositories], chosen)
+    return make_lock(
+        "lab_a10", settled, pins, [{**one.identity(), "snapshot": f"sha256:{'b' * 64}", "date": "2026-11-28T08:12:13Z"} for one in repositories], chosen
+    )
 
 
 def test_each_repository_gets_a_source_signed_by_its_own_keyring(site, repositories, stack):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import digest_without, file_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
@@ -179,3 +181,51 @@ def test_a_refusal_of_the_resolver_names_pins_yml(site):
     with pytest.raises(LockError) as refused:
         resolve_pool(PoolFiles("lab_a10", site.inventory))
     assert str(refused.value).startswith(f"pins.yml of pool lab_a10 ({site.inventory}/group_vars/lab_a10/pins.yml): nvidia_driver.version")
+
+
+def test_other_modules_and_the_compiler_are_locked_where_the_repositories_have_them(pins, offered, package):
+    pins["extra_modules"] = [{"name": "zfs-dkms", "version": "2.*"}]
+    more = [
+        package("zfs-dkms", "2.3.1-1", Depends="dkms (>> 2.1.1.2-5)"),
+        package("dkms", "3.2.2-1"),
+        package("gcc-14", "14.2.0-19"),
+        package("gcc-15", "15.1-1"),
+    ]
+    settled, chosen = resolve(pins, [*offered, *more])
+    assert settled["extra_modules"] == [{"name": "zfs-dkms", "version": "2.3.1"}]
+    assert {"zfs-dkms": "2.3.1-1", "dkms": "3.2.2-1"}.items() <= names(chosen, "driver").items()
+    assert names(chosen, "kernel")["gcc-14"] == "14.2.0-19"
+    assert "gcc-15" not in names(chosen, "kernel")
+
+
+def test_another_module_that_is_not_there_is_refused_by_its_place(pins, offered):
+    pins["extra_modules"] = [{"name": "zfs-dkms", "version": "2.3.1"}]
+    with pytest.raises(LockError, match=r'^extra_modules.0.version is "2.3.1": the pool\'s repositories have zfs-dkms none'):
+        resolve(pins, offered)
+
+
+def test_one_version_with_two_contents_is_refused(pins, offered, package):
+    twin = package("runc", "1.1.15+ds1-2+b4", repository="mirror", Description="another build")
+    with pytest.raises(LockError, match=r"runc 1.1.15\+ds1-2\+b4 is in repositories (os and mirror|mirror and os) with different content"):
+        resolve(pins, [*offered, twin])
+
+
+def test_a_second_copy_of_the_same_file_is_no_matter(pins, offered):
+    copies = [replace(one, repository="mirror") for one in offered]
+    _, chosen = resolve(pins, [*offered, *copies])
+    _, alone = resolve(pins, offered)
+    assert [str(one) for one in chosen] == [str(one) for one in alone]
+
+
+def test_two_origins_with_the_pinned_version_are_refused(pins, offered, package):
+    others = [
+        package(name, "1.19.1-9", "other", "Other")
+        for name in ("nvidia-container-toolkit", "nvidia-container-toolkit-base", "libnvidia-container-tools", "libnvidia-container1")
+    ]
+    with pytest.raises(
+        LockError,
+        match=r"both nvidia-container-toolkit 1.19.1-9 of origin Other and nvidia-container-toolkit 1.19.1-1 of origin goldnode-lab are what is pinned",
+    ):
+        resolve(pins, [*offered, *others])
+    pins["container_toolkit"]["version"] = "1.19.1-9"
+    assert set(names(resolve(pins, [*offered, *others])[1], "container_toolkit").values()) == {"1.19.1-9"}

@@ -23,6 +23,7 @@ def lock(**pins: Any) -> dict[str, Any]:
         "schema": "goldnode.lock/v1",
         "pool": "lab_a10",
         "pins": {"gpus": [{"model": "A10", "count": 1}], "kernel": {"version": "6.12.107+deb13-amd64"}, "nvidia_driver": {"version": "550.163.01"}, **pins},
+        "repositories": [],
         "packages": [],
         "images": [],
     }

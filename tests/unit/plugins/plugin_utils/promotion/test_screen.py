@@ -2,7 +2,7 @@
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion import guards, screen
 
-from tests.unit.plugins.plugin_utils.promotion.promotion_builders import release, slot, view
+from tests.unit.plugins.plugin_utils.promotion.promotion_builders import lock, release, slot, view
 
 
 def lines(state):
@@ -27,3 +27,15 @@ def test_an_open_release_shows_what_each_guard_needs():
     shown = lines("SOAKING")
     assert shown[2].split() == ["guard", "now", "needs"]
     assert next(line for line in shown if line.startswith("order")).endswith("a release registered after the stable one")
+
+
+def test_what_the_lock_changes_is_said_with_what_it_needs():
+    stable = release("PROMOTED", number=1, digest="sha256:" + "5" * 64)
+    seen = view(slot(0), release=release(lock=lock(kernel={"version": "6.12.117+deb13-amd64"})), stable=stable)
+    shown = screen.lines(seen, guards.evaluate(seen))
+    place = shown.index("against stable:")
+    assert [line.split() for line in shown[place + 1 : place + 3]] == [
+        ["kernel", "kernel", "6.12.107+deb13-amd64", "->", "6.12.117+deb13-amd64"],
+        ["needs", "drain,", "reboot"],
+    ]
+    assert "against stable:" not in lines("PROMOTED")

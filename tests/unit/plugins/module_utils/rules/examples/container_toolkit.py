@@ -86,5 +86,6 @@ FAILING = {
     "container_toolkit.low_level_runtime": ran("error locating runtime: no runtime binary found from candidate list [runc crun]", request="runtime"),
     "container_toolkit.environment_accepted": ran(HOOK + "stderr: insufficient privileges to read device list from NVIDIA_VISIBLE_DEVICES envvar"),
     "container_toolkit.package_versions": text("dpkg_l", "nvidia-container-toolkit 1.20.0", "nvidia-container-toolkit 1.19.1"),
+    "container_toolkit.configuration_is_provisioned": form("configuration", **{"/etc/nvidia-container-runtime/config.toml": "sha256:bb absent"}),
     "container_toolkit.packages_held": text("dpkg_l", "hi  nvidia-container-toolkit ", "ii  nvidia-container-toolkit "),
 }

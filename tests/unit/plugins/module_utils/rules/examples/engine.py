@@ -64,5 +64,6 @@ FAILING = {
     "engine.cri_config_taken": containerd("version = 2", "version = 3"),
     "engine.cri_cgroup_driver": containerd("    SystemdCgroup = true", "    SystemdCgroup = false"),
     "engine.package_versions": text("dpkg_l", "runc 1.1.15", "runc 1.3.2"),
+    "engine.configuration_is_provisioned": form("configuration", **{"/etc/docker/daemon.json": "sha256:aa absent"}),
     "engine.packages_held": text("dpkg_l", "hi  runc", "ii  runc"),
 }

@@ -1,4 +1,5 @@
-"""Examples of the rules of the layers container and cuda: evidence in which the rule fails, with words that its cause or remedy must have.
+"""Examples of the rules of the layers container and cuda: evidence in which the rule fails, with words that its cause or remedy must have, and HEALTHY,
+in which each passes or, where it knows only a symptom, does not apply.
 
 The messages are the tools' own, as quoted in public reports (the sources of knowledge/container_symptoms.py and cuda_symptoms.py).
 """
@@ -7,6 +8,8 @@ from __future__ import annotations
 
 import json
 from typing import Any
+
+from ..gpu_runs import DOCKER, GOOD, UUIDS, failing, refused, report, run
 
 SMI = "| NVIDIA-SMI 550.144.03    Driver Version: 550.144.03    CUDA Version: 12.4 |\n"
 NO_LIBCUDA = "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"
@@ -28,6 +31,13 @@ def on(evidence: dict[str, Any], stated: dict[str, Any] | None = None, **probes:
     """The same with probes and stated values."""
     return {**evidence, "probes": probes, "stated": stated or {}}
 
+
+def probed(*runs: dict[str, Any]) -> dict[str, Any]:
+    """Runs of the canary on a node whose own CUDA probe is well."""
+    return {"probes": {**DOCKER, "cuda_probe": GOOD}, "runs": list(runs)}
+
+
+HEALTHY = probed(run("cdi"), run("gpus"), run("runtime"), run("compose", path="compose"))
 
 FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("container.gpu_requested", on(app(NO_CUDA), compose_file="services:\n  a:\n    image: x\n"), ("service a", "device request", "reservations")),
@@ -105,6 +115,22 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ("/run:/run", "bind-mount"),
     ),
     ("cuda.gpu_is_used", {"runs": [WELL, *app("CUDA is not available, using CPU", rc=0, request="gpus")["runs"]]}, ("fell back to the CPU", "CPU-only")),
+    (
+        "container.run_by_cdi",
+        probed(refused("cdi", "docker: Error response from daemon: CDI device injection failed: unresolvable CDI devices nvidia.com/gpu=all.\n")),
+        ("nvidia.com/gpu=all", "nvidia-cdi-refresh"),
+    ),
+    (
+        "container.run_by_gpus",
+        probed(refused("gpus", 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].\n')),
+        ("nvidia-container-runtime-hook", "restart docker"),
+    ),
+    (
+        "container.run_by_runtime",
+        probed(refused("runtime", "docker: Error response from daemon: unknown or invalid runtime name: nvidia.\n")),
+        ("no runtime nvidia", "nvidia-ctk runtime configure"),
+    ),
+    ("container.devices_differ", probed(run("cdi", report(UUIDS[0]))), ("device",)),
     ("container.run_otherwise", app("docker: Error response from daemon: the moon is full.", rc=125), ("engine",)),
     ("container.run_otherwise", app("cannot set both Count and DeviceIDs on device request", rc=125), ("count",)),
     ("container.run_otherwise", app("services.a.deploy Additional properties are not allowed ('devices' was unexpected)"), ("devices", "docker compose")),
@@ -182,6 +208,14 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ("Exclusive_Process",),
     ),
     ("cuda.mps", app("MPS client failed to connect to the MPS control daemon or the MPS server"), ("MPS",)),
+    (
+        "cuda.calls_succeed",
+        probed(run("gpus", report(devices=[], **failing("cuInit", 802, "CUDA_ERROR_SYSTEM_NOT_READY")), rc=1)),
+        ("cuInit", "fabric manager"),
+    ),
+    ("cuda.wrong_result", probed(run("cdi", report(*UUIDS, **failing("compare", 0, "CUDA_SUCCESS", "1 of 65537 elements differ")), rc=1)), ("wrong number",)),
+    ("cuda.nonce", probed(run("cdi", report(*UUIDS, nonce="0badcafe"))), ("another turn",)),
+    ("cuda.library_version", probed(run("gpus", report(*UUIDS, library="/usr/local/cuda/compat/libcuda.so.575.57.08"))), ("libcuda", "container image")),
     (
         "cuda.mig_one_instance",
         on(app("Duplicate GPU detected : rank 0 and rank 1 both on CUDA device 1000"), {"mig_layout": "2x 3g.40gb"}),

@@ -1,5 +1,5 @@
 import pytest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.promotion.risk import risk_class
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.risk import risk_class
 
 from tests.unit.plugins.plugin_utils.promotion.promotion_builders import lock
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 PATCH, MINOR, MAJOR = "patch", "minor", "major"
-_ORDER = (PATCH, MINOR, MAJOR)
+KINDS = (PATCH, MINOR, MAJOR)
 # Another of these is another machine, whatever its version numbers say.
 _IDENTITY = ("os", "gpus", "mig", "container_engine")
 
@@ -21,7 +21,7 @@ def risk_class(lock: Mapping[str, Any], stable: Mapping[str, Any] | None) -> str
     new, old = dict(_versions(lock["pins"])), dict(_versions(stable["pins"]))
     if new.keys() != old.keys():
         return MAJOR
-    return max((_step(new[name], old[name]) for name in new), key=_ORDER.index, default=PATCH)
+    return max((step(new[name], old[name]) for name in new), key=KINDS.index, default=PATCH)
 
 
 def _versions(pins: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -32,13 +32,13 @@ def _versions(pins: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield f"{prefix}{name}", value
 
 
-def _step(new: str, old: str) -> str:
+def step(new: str, old: str) -> str:
     """The first component that differs decides: the first is a major step, the second a minor one."""
     if new == old:
         return PATCH
     pairs = zip(_components(new), _components(old), strict=False)
-    place = next((index for index, (one, other) in enumerate(pairs) if one != other), len(_ORDER))
-    return _ORDER[max(0, 2 - place)]
+    place = next((index for index, (one, other) in enumerate(pairs) if one != other), len(KINDS))
+    return KINDS[max(0, 2 - place)]
 
 
 def _components(version: str) -> list[str]:
