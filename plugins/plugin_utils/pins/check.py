@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins import rules as _rules  # noqa: F401 - registers them
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.change import changed, in_words
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, PIN_RULES, REFUSAL, WARNING, Change, Found, PinRule, Statement
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.schema import SCHEMA_RULE, form, with_digests
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.schema import SCHEMA_RULE, form, judgeable
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.view import PinSet
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.waivers import Waiver, settled
 
@@ -68,7 +68,7 @@ def judged(pins: Any, today: date) -> list[Statement]:
     wrong = list(form(pins))
     if any(one.rule == SCHEMA_RULE.id for one in wrong):
         return wrong
-    whole = PinSet(with_digests(pins), today)
+    whole = PinSet(judgeable(pins), today)
     said = list(everything(whole))
     return [*wrong, *(statement(whole, one, said) for one in said)]
 

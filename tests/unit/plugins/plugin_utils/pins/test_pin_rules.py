@@ -24,6 +24,7 @@ NOTED = {
     "toolkit_none": [{"container_toolkit": None}],
     "toolkit_release_known": [{"container_toolkit.version": "1.21.0"}],
     "engine_cdi_off": [{"docker.version": "26.1.5", "docker.containerd": "1.7.24", "docker.runc": "1.1.15"}],
+    "extra_module_name": [{"extra_modules": [{"name": "MLNX_OFED", "version": "24.10"}, {"name": "gdrdrv-dkms", "version": "2.5"}]}],
     "imex_unused": [companions("580.178.04", "imex")],
     "managed_by_ansible": [on("rhel8")],
     "fabric_manager_unused": [GRACE, gpus("GB200", 4), companions("580.178.04", "fabric_manager", "imex")],
