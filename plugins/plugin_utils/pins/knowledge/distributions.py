@@ -21,7 +21,7 @@ CGROUP_SOURCE = "runc docs/cgroup-v2.md; release notes of systemd 256 and 258; d
 
 
 class Release(NamedTuple):
-    """One release. `cgroups`: version -> "default", "possible" (a kernel parameter, no longer maintained) or absent (not there)."""
+    """One release. `cgroups`: version -> "default", "possible" (by a kernel parameter) or absent (not there)."""
 
     oldest: Numbers
     newest: Numbers | None
@@ -33,6 +33,7 @@ class Release(NamedTuple):
 
 DEFAULT, POSSIBLE = "default", "possible"
 _BOTH_2 = {2: DEFAULT, 1: POSSIBLE}
+_BOTH_1 = {1: DEFAULT, 2: POSSIBLE}
 _EITHER = {1: DEFAULT, 2: DEFAULT}
 _ONLY_2 = {2: DEFAULT}
 _ONLY_1 = {1: DEFAULT}
@@ -42,11 +43,11 @@ RELEASES = {
     ("debian", "11"): Release((5, 10), (6, 1), _BOTH_2, "5.10.0-*-{deb}", date(2026, 8, 31)),
     ("debian", "12"): Release((6, 1), (6, 12), _BOTH_2, "6.1.0-*-{deb}"),
     ("debian", "13"): Release((6, 12), None, _BOTH_2, "6.12.*+deb13-{deb}"),
-    ("ubuntu", "20.04"): Release((5, 4), (5, 15), _EITHER, "5.15.0-*-generic", date(2025, 5, 31)),
+    ("ubuntu", "20.04"): Release((5, 4), (5, 15), _BOTH_1, "5.15.0-*-generic", date(2025, 5, 31)),
     ("ubuntu", "22.04"): Release((5, 15), (6, 8), _BOTH_2, "5.15.0-*-generic"),
     ("ubuntu", "24.04"): Release((6, 8), (7, 0), _BOTH_2, "6.8.0-*-generic"),
     ("ubuntu", "26.04"): Release((7, 0), None, _ONLY_2, "7.0.0-*-generic"),
-    ("rhel", "8"): Release((4, 18), (4, 18), _EITHER, "4.18.0-*.el8*.{rpm}", managed=False),
+    ("rhel", "8"): Release((4, 18), (4, 18), _BOTH_1, "4.18.0-*.el8*.{rpm}", managed=False),
     ("rhel", "9"): Release((5, 14), (5, 14), _BOTH_2, "5.14.0-*.el9*.{rpm}"),
     ("rhel", "10"): Release((6, 12), (6, 12), _BOTH_2, "6.12.0-*.el10*.{rpm}"),
     ("sles", "15"): Release((5, 3), (6, 4), _EITHER, "6.4.0-*-default", managed=False),

@@ -62,10 +62,8 @@ def cgroup_is_the_releases(pins: PinSet) -> Iterator[Found]:
     if there is None:
         yield Found(f"{pins.system} has no cgroup {pins.cgroup}: it boots with version {3 - pins.cgroup} alone", "os.cgroup", changes=changes)
     elif there == distributions.POSSIBLE:
-        reason = (
-            f"{pins.system} boots with cgroup {3 - pins.cgroup}; version {pins.cgroup} needs kernel parameters and is on its way out of "
-            f"systemd, Docker and containerd"
-        )
+        out = ", and is on its way out of systemd, Docker and containerd" if pins.cgroup == 1 else ""
+        reason = f"{pins.system} boots with cgroup {3 - pins.cgroup}; version {pins.cgroup} needs kernel parameters that no role sets{out}"
         yield Found(reason, "os.cgroup", severity=WARNING, changes=changes)
 
 

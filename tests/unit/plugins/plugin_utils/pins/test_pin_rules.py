@@ -26,7 +26,7 @@ NOTED = {
     "engine_cdi_off": [{"docker.version": "26.1.5", "docker.containerd": "1.7.24", "docker.runc": "1.1.15"}],
     "extra_module_name": [{"extra_modules": [{"name": "MLNX_OFED", "version": "24.10"}, {"name": "gdrdrv-dkms", "version": "2.5"}]}],
     "imex_unused": [companions("580.178.04", "imex")],
-    "managed_by_ansible": [on("rhel8")],
+    "managed_by_ansible": [on("rhel8"), {"os.cgroup": 1}],
     "fabric_manager_unused": [GRACE, gpus("GB200", 4), companions("580.178.04", "fabric_manager", "imex")],
     "kernel_of_distribution": [on("rhel9", kernel="5.14.0-570.12.1.el9_6.x86_64")],
     "prebuilt_modules": [on("ubuntu2404"), {"nvidia_driver.version": "620.70.06", "nvidia_driver.build": "prebuilt"}],

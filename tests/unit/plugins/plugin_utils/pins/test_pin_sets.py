@@ -229,6 +229,7 @@ WRONG = {
     "Ubuntu 550 prebuilt": ("prebuilt_modules", [on("ubuntu2404"), {"nvidia_driver.version": "550.163.01", "nvidia_driver.build": "prebuilt"}]),
     "cgroup 1 on Ubuntu 24.04": ("cgroup_version", [on("ubuntu2404"), {"os.cgroup": 1}]),
     "cgroup 1 on Ubuntu 26.04": ("cgroup_version", [on("ubuntu2604"), {"os.cgroup": 1}]),
+    "cgroup 2 on RHEL 8": ("cgroup_version", [on("rhel8")]),
     "Ubuntu 23.10": ("release_known", [{"os.distribution": "ubuntu", "os.release": "23.10", "kernel.version": "6.5.0-44-generic"}]),
     "Debian 11": ("release_end_of_life", [{"os.release": "11", "kernel.version": "5.10.0-35-amd64"}]),
     "tag alone": ("floating_tag", [{"canary_image.reference": "nvidia/cuda:latest"}]),
