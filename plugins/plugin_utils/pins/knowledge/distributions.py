@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 Numbers = tuple[int, ...]
 RHEL_FAMILY = frozenset({"rhel", "rocky", "almalinux"})
-DOCS = "docs/pins_and_locks.md"
 CGROUP_SOURCE = "runc docs/cgroup-v2.md; release notes of systemd 256 and 258; documentation of the distribution"
 
 
@@ -55,7 +54,7 @@ RELEASES = {
     ("amazon", "2"): Release((4, 14), (5, 15), _ONLY_1, "5.10.*.amzn2.{rpm}", date(2026, 6, 30), managed=False),
     ("amazon", "2023"): Release((6, 1), None, _BOTH_2, "6.12.*.amzn2023.{rpm}"),
 }
-# Which releases of Ubuntu were interim: nine months of support, no data centre driver.
+# What kernel releases look like, for a sentence.
 KERNEL_WORDS = {
     "debian": "6.12.117+deb13-amd64, 6.1.0-57-cloud-amd64",
     "ubuntu": "6.8.0-101-generic, 6.17.0-1009-aws",

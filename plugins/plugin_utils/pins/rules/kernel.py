@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.driver_kernels import NEWEST_KERNEL
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES
@@ -103,7 +104,7 @@ def kernel_beyond_driver(pins: PinSet) -> Iterator[Found]:
     """The kernel is not much newer than the driver"""
     if _patched(pins) or pins.distributions_driver or pins.family not in VANILLA or list(kernel_builds_driver(pins)):
         return
-    newest = bounded_newest(pins.driver.upstream)
+    newest = bounded_newest(pins.driver.upstream, pins.today)
     if newest and breakages.steps(newest, pins.kernel_numbers) >= BEYOND:
         reason = (
             f"driver {pins.driver} names no kernel beyond {_series(newest)}, and {pins.kernel} is {breakages.steps(newest, pins.kernel_numbers)} series newer"
@@ -111,14 +112,13 @@ def kernel_beyond_driver(pins: PinSet) -> Iterator[Found]:
         yield Found(reason, DRIVER, changes=(*other_drivers(pins, at_least(pins.driver.upstream)), *_other_kernels(pins, pins.kernel_numbers)))
 
 
-def bounded_newest(driver: str) -> Numbers | None:
-    """The newest kernel that a release names, where the table bounds it: a later row of its branch is there, or the branch is dead."""
-    rows = sorted((number(known), number(kernel)) for known, kernel in NEWEST_KERNEL.items() if known.split(".")[0] == driver.split(".")[0])
-    older = [kernel for known, kernel in rows if known <= number(driver)]
-    branch = drivers.BRANCHES.get(number(driver)[0] if number(driver) else 0)
-    later = any(known > number(driver) for known, _kernel in rows)
-    ended = branch is not None and branch.releases[-1] == driver and len(older) == len(rows)
-    return older[-1] if older and (later or (ended and branch is not None and branch.kind != drivers.LTS and number(driver)[0] < 595)) else None
+def bounded_newest(driver: str, today: date) -> Numbers | None:
+    """The newest kernel that a release names, where something bounds it: a later row of its branch, or the branch's end."""
+    branch = number(driver)[:1]
+    rows = sorted((number(known), number(kernel)) for known, kernel in NEWEST_KERNEL.items() if number(known)[:1] == branch)
+    named = [kernel for known, kernel in rows if known <= number(driver)]
+    bounded = any(known > number(driver) for known, _kernel in rows) or not drivers.supported(branch[0], today)
+    return named[-1] if named and bounded else None
 
 
 @rule(

@@ -115,6 +115,7 @@ WRONG = {
     "615": ("driver_end_of_life", [{"nvidia_driver.version": "615.71.09"}]),
     "580 below the floor": ("driver_security_floor", [{"nvidia_driver.version": "580.142"}]),
     "595 below the floor": ("driver_security_floor", [{"nvidia_driver.version": "595.58.03"}]),
+    "Ubuntu 26.04 as released": ("driver_security_floor", [on("ubuntu2604"), {"nvidia_driver.version": "580.126.20", "nvidia_driver.build": "prebuilt"}]),
     "Debian 12 behind its own fix": ("driver_security_floor", [on("debian12"), {"nvidia_driver.version": "535.261.03-1"}]),
     "570 with the NVML fault": ("driver_known_fault", [{"nvidia_driver.version": "570.133.20"}]),
     "580.142 on 7.1": ("kernel_builds_driver", [on("debian13", kernel="7.1.3+deb13-amd64"), {"nvidia_driver.version": "580.142"}]),
