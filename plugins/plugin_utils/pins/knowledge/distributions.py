@@ -54,6 +54,13 @@ RELEASES = {
     ("amazon", "2"): Release((4, 14), (5, 15), _ONLY_1, "5.10.*.amzn2.{rpm}", date(2026, 6, 30), managed=False),
     ("amazon", "2023"): Release((6, 1), None, _BOTH_2, "6.12.*.amzn2023.{rpm}"),
 }
+# Service packs of SLES 15 end one by one (suse.com/lifecycle): general support.
+POINT_ENDS = {
+    ("sles", "15.4"): date(2023, 12, 31),
+    ("sles", "15.5"): date(2024, 12, 31),
+    ("sles", "15.6"): date(2025, 12, 31),
+    ("sles", "15.7"): date(2031, 7, 31),
+}
 # What kernel releases look like, for a sentence.
 KERNEL_WORDS = {
     "debian": "6.12.117+deb13-amd64, 6.1.0-57-cloud-amd64",

@@ -94,10 +94,10 @@ def _no_forward_compatibility(pins: PinSet, image: Image) -> str:
 
 @rule(
     "cuda_minor_compatibility",
-    severity=NOTE,
+    severity=WARNING,
     why="Within a CUDA major release programs run on older drivers by minor version compatibility: but no PTX of a newer release is "
     "compiled (222) and no newer API is there (36).",
-    fix="Nothing, unless the program compiles PTX at run time: then the driver that was released with the image's CUDA.",
+    fix="Take the driver that was released with the image's CUDA, or an image of the driver's; waive it where no program compiles PTX at run time.",
     source=images.COMPATIBILITY,
 )
 def cuda_is_not_newer(pins: PinSet) -> Iterator[Found]:
@@ -108,7 +108,11 @@ def cuda_is_not_newer(pins: PinSet) -> Iterator[Found]:
             reason = (
                 f"{image.place} ({image}) has CUDA {named(image.cuda)} and driver {pins.driver} CUDA {named(newest)}: minor version compatibility, no newer PTX"
             )
-            yield Found(reason, f"{image.place}.cuda")
+            released_with = TOOLKIT_DRIVER.get(image.cuda, pins.driver.upstream)
+            changes = (*_other_images(image, (10, 0), newest), *other_drivers(pins, at_least(released_with)))
+            # a workload may hold code for its GPUs; a canary that only compiles PTX cannot run at all
+            severity = WARNING if image.place == "canary_image" else NOTE
+            yield Found(reason, f"{image.place}.cuda", severity=severity, changes=changes, advice=_BUILD)
 
 
 @rule(

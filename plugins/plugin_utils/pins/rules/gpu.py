@@ -157,7 +157,7 @@ def _on_arm(pins: PinSet) -> tuple[Change, ...]:
 
 @rule(
     "gpu_count",
-    severity=NOTE,
+    severity=REFUSAL,
     why="The count is what a node must have: nodes with another number fail their check.",
     fix="Write what lspci -d 10de: lists on a node of the pool.",
     source="NVIDIA HGX and DGX system guides",
@@ -167,10 +167,11 @@ def count_is_plausible(pins: PinSet) -> Iterator[Found]:
     for gpu in pins.gpus:
         place = f"{gpu.place}.count"
         if gpu.count == 0:
-            yield Found(f"{gpu} has count 0: a node with one fails its check", place, severity=NOTE)
+            yield Found(f"{gpu} has count 0: a node with one fails its check; a pool without GPUs has gpus: []", place, changes=({place: 1},))
         elif gpu.count > MANY and "A16" not in gpu.words:
-            yield Found(f"{gpu.count} of {gpu} in one node is more than nodes are sold with", place)
+            reason = f"count {gpu.count}: so many GPUs ({gpu}) in one node are more than nodes are sold with"
+            yield Found(reason, place, severity=WARNING, changes=({place: MANY},))
         elif gpu.switch in (BOARD, RACK) and WHOLE_BOARD // 2 < gpu.count < WHOLE_BOARD:
-            yield Found(f"{gpu.count} of {gpu}: its boards have 4 or 8 GPUs", place)
+            yield Found(f"{gpu.count} of {gpu}: its boards have 4 or 8 GPUs", place, severity=NOTE)
     if not pins.gpus:
-        yield Found("the pool has no GPUs: nothing about them was judged", "gpus")
+        yield Found("the pool has no GPUs: nothing about them was judged", "gpus", severity=NOTE)

@@ -73,7 +73,7 @@ def _to_own_kernel(pins: PinSet) -> tuple[Change, ...]:
 )
 def kernel_builds_driver(pins: PinSet) -> Iterator[Found]:
     """The driver's module builds on the kernel"""
-    if _patched(pins) or pins.family not in VANILLA:
+    if _patched(pins):
         return
     broken = next((row for row in breakages.BREAKAGES if _breaks(pins, row)), None)
     if broken is None:
