@@ -42,9 +42,8 @@ class Message(NamedTuple):
 
 def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
     """The first message that has the pattern, and where; case does not matter."""
-    compiled = needles.prepare(pattern).pattern
     for message in messages:
-        if match := compiled.search(message.text):
+        if match := needles.search(pattern, message.text):
             return message, match
     return None
 

@@ -19,7 +19,7 @@ RESTART = "systemctl restart docker (running containers stop unless live-restore
 # docker's client, client/errors.go of moby; podman and nerdctl for theirs.
 NO_ANSWER = (
     r"(?:Cannot connect to the Docker daemon|error during connect|permission denied while trying to connect|failed to connect to the docker API"
-    r"|cannot access containerd socket|[\w/.-]*containerd\.sock\\?\"?: connect)[^\n]*"
+    r"|cannot access containerd socket|(?<![\w/.-])[\w/.-]*containerd\.sock\\?\"?: connect)[^\n]*"
 )
 NO_LIBRARY = r"load library failed: (?:libnvidia-ml|libcuda)\.so[^\n]*"
 # What a daemon says that has no driver, toolkit or runtime in its own world.
