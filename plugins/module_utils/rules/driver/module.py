@@ -136,11 +136,10 @@ def _unreachable(facts: Facts, expected: str) -> Outcome:
     match = facts.told(UNREACHABLE)
     if not match:
         return unknown()
-    kernel = facts.kernel_release or facts.bundle.text("uname_r") or "6.18.44-fc-v657"
+    kernel = (facts.kernel_release or facts.bundle.text("uname_r") or "").strip()
     cause = (
-        f"The nvidia kernel module is not loaded on the host ({match.group(0)}): either none is built for the running kernel {kernel.strip()} (a kernel "
-        f"update without "
-        "DKMS rebuild or headers), or the kernel refuses it (Secure Boot, nouveau holds the GPU)."
+        f"The nvidia kernel module is not loaded on the host ({match.group(0)}): either none is built for the running kernel{kernel and ' '}{kernel} "
+        "(a kernel update without DKMS rebuild or headers), or the kernel refuses it (Secure Boot, nouveau holds the GPU)."
     )
     remedy = (
         "Run modprobe nvidia and read its error and dmesg; install the headers of the running kernel and build the module (dkms autoinstall), or boot "
