@@ -37,6 +37,8 @@ class ActionModule(ActionBase):
             lines = write_page(result, target, Path(given["report_dir"]))
         except UnreadableError as error:
             raise AnsibleActionFail(str(error)) from error
+        except ValueError as error:
+            raise AnsibleActionFail(f"diagnosis_path or goldnode_report_dir is no path: {error}") from error
         except OSError as error:
             raise AnsibleActionFail(f"{error.filename} cannot be read or written: {error.strerror}. Give other paths, or space") from error
         self._display.display("\n" + "\n".join(lines) + "\n")

@@ -33,6 +33,8 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         _result, given = self.validate_argument_spec(ARGUMENT_SPEC)
         hostvars = (task_vars or {})["hostvars"]
+        if given["good"] not in hostvars and Path(given["good"]).resolve() == Path(given["bad"]).resolve():
+            raise AnsibleActionFail(f"{given['good']} and {given['bad']} are one file; give the bundles of two nodes")
         good, bad = (evidence_of(given[side], hostvars, given["register"]) for side in ("good", "bad"))
         result = compare(good, bad, (given["good"], given["bad"]), given["started_at"])
         try:

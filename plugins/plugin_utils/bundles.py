@@ -20,9 +20,10 @@ import yaml
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import SPOKEN
 from ansible_collections.goldnode.gpu.plugins.module_utils.probe import PROBES
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED, TextLoader, refuse_endless
 
 SCHEMA = "goldnode.evidence/v1"
-NAME = re.compile(r"(?P<stem>.+)\.evidence\.(?:ya?ml|json)")
+NAME = re.compile(r"(?s)(?P<stem>.+)\.evidence\.(?:ya?ml|json)")
 LIMIT_BYTES = 1 << 28  # of a file
 LIMIT_WEIGHT = 1 << 29  # of what a file says once every alias is written out
 LIMIT_TEXT = 1 << 21  # characters of one text; four times what the probe keeps of one
@@ -53,7 +54,7 @@ class Read:
     notes: tuple[str, ...]
 
 
-class BundleLoader(yaml.CSafeLoader):
+class BundleLoader(TextLoader):
     """YAML without time stamps, which are text to us, and without merge keys, which grow without bound."""
 
 
@@ -71,6 +72,8 @@ def known_probes() -> frozenset[str]:
 
 def find(place: Path) -> dict[str, list[Path]]:
     """The bundles at a path, a file or a directory, by stem; more than one file of a stem is for the caller to refuse."""
+    if "\0" in str(place):
+        raise UnreadableError("the path of the evidence holds a NUL, which no file can")
     if place.is_dir():
         found: dict[str, list[Path]] = {}
         for path in sorted(place.iterdir()):
@@ -86,7 +89,7 @@ def find(place: Path) -> dict[str, list[Path]]:
 def read(path: Path) -> Read:
     """One bundle; raises UnreadableError with one sentence."""
     text, notes = _text(_bytes(path))
-    evidence = _checked(_parsed(text, path))
+    evidence = _checked(_parsed(text, path, notes))
     return Read(_cut(evidence, notes), (*notes, *_odd_probes(evidence["probes"])))
 
 
@@ -100,6 +103,8 @@ def _bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UnreadableError(f"it cannot be read: {os.strerror(error.errno or 0)}") from error
+    except ValueError as error:
+        raise UnreadableError("its name holds a NUL, which no file can") from error
 
 
 def _text(data: bytes) -> tuple[str, list[str]]:
@@ -112,19 +117,33 @@ def _text(data: bytes) -> tuple[str, list[str]]:
         return text, [f"it is not UTF-8: {text.count(chr(0xFFFD))} characters could not be read"]
 
 
-def _parsed(text: str, path: Path) -> Any:
+def _parsed(text: str, path: Path, notes: list[str]) -> Any:
     """JSON by its name or its first letter, else YAML."""
     try:
         if path.suffix == ".json":
             return json.loads(text)
-        return _json_or_none(text) or yaml.load(NOT_YAML.sub("\ufffd", text), BundleLoader)  # noqa: S506 - a safe loader
+        return _json_or_none(text) or _yaml(NOT_YAML.sub("\ufffd", text), notes)
     except RecursionError as error:
         raise UnreadableError("it is nested too deeply") from error
     except yaml.MarkedYAMLError as error:
         where = f" at line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise UnreadableError(f"it is not YAML: {error.problem}{where}") from error
-    except (ValueError, yaml.YAMLError) as error:
+    except (*NOT_CONSTRUCTED, yaml.YAMLError) as error:
         raise UnreadableError(f"it is not {'JSON' if path.suffix == '.json' else 'YAML'}: {' '.join(str(error).split())[:200]}") from error
+
+
+def _yaml(text: str, notes: list[str]) -> Any:
+    refuse_endless(text)
+    loader = BundleLoader(text)
+    try:
+        read = loader.get_single_data()
+    finally:
+        loader.dispose()
+    notes += [f"key {key[:80]}, stands twice: the last one was read" for key in loader.twice]
+    # JSON has no aliases
+    if _weight(read, {}) > LIMIT_WEIGHT:
+        raise UnreadableError(f"its aliases stand for more than {LIMIT_WEIGHT >> 20} MiB; expected a bundle without aliases")
+    return read
 
 
 def _json_or_none(text: str) -> Any:
@@ -145,12 +164,6 @@ def _checked(parsed: Any) -> dict[str, Any]:
     for key, kind in (("probes", dict), ("stated", dict), ("runs", list)):
         if not isinstance(parsed.setdefault(key, kind()), kind):
             raise UnreadableError(f"its {key} are {_kind(parsed[key])}; expected a {'mapping' if kind is dict else 'list'}")
-    try:
-        weight = _weight(parsed, {})
-    except RecursionError as error:
-        raise UnreadableError("it is nested too deeply") from error
-    if weight > LIMIT_WEIGHT:
-        raise UnreadableError(f"its aliases stand for more than {LIMIT_WEIGHT >> 20} MiB; expected a bundle without aliases")
     return parsed
 
 

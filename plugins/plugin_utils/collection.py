@@ -62,7 +62,8 @@ def _closing(result: Result, target: Path) -> str:
         "neutral": "They name no node, user, address or serial; read them once before you attach them to a report",
         "kept": "They name your nodes, users and addresses",
     }[result["identifiers"]]
-    return f"{collected} of {len(result['nodes'])} bundles collected: {target}. {fit}."
+    said = f"{collected} of {len(result['nodes'])} bundles collected"
+    return f"{said}: {target}. {fit}." if collected else f"{said}: no node answered; the reasons stand above."
 
 
 def write_collection(result: Result, target: Path, report_dir: Path) -> list[str]:

@@ -45,13 +45,22 @@ def _case(stem: str, files: Sequence[Path], target: Path, stack: Mapping[str, An
             names = " and ".join(path.name for path in files)
             raise bundles.UnreadableError(f"{names} would both become {stem}.diagnosis.json; rename one")
         bundle = bundles.read(files[0])
+        said = diagnosis(judge(bundle.evidence, stack), bundle.notes)
+        write_text(target / f"{stem}.diagnosis.json", json.dumps(said, indent=1) + "\n")
     except bundles.UnreadableError as error:
         return reports.unjudged("not judged", str(error))
+    except OSError as error:
+        # a name of its own that the file system does not take; where nothing can be written at all, the page fails too and says so
+        return reports.unjudged("not judged", f"{error.filename} cannot be written: {error.strerror}")
     for name in sorted(set(bundle.evidence["probes"]) - bundles.known_probes()):
         odd.setdefault(name, []).append(stem)
-    said = diagnosis(judge(bundle.evidence, stack), bundle.notes)
-    write_text(target / f"{stem}.diagnosis.json", json.dumps(said, indent=1) + "\n")
-    return {"state": "judged", **{key: value for key, value in said.items() if key != "schema"}}
+    return {"state": "judged", "diagnosis": f"{stem}.diagnosis.json", **_in_short(said)}
+
+
+def _in_short(said: Result) -> Result:
+    """A diagnosis without what passes: a run over thousands of bundles keeps the whole in each one's own file."""
+    telling = [one for one in said["findings"] if one["verdict"] == FAIL]
+    return {**{key: value for key, value in said.items() if key != "schema"}, "findings": telling}
 
 
 def diagnosis(judgement: Judgement, notes: Sequence[str] = ()) -> Result:

@@ -5,16 +5,23 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 
 def write_text(path: Path, text: str, mode: int = 0o644) -> bool:
     """The old file or the whole new one, also after a kill and with two writers; True if content or mode was another before."""
-    if path.is_file() and path.read_bytes() == text.encode() and path.stat().st_mode & 0o7777 == mode:
+    if path.is_file() and path.read_bytes() == text.encode("utf-8", "backslashreplace") and path.stat().st_mode & 0o7777 == mode:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.chmod(mode)
-    fresh.replace(path)
+    # a short name of its own, for that of the file may be as long as names can be
+    fresh = path.with_name(f".{os.getpid()}.{threading.get_ident()}.new")
+    try:
+        fresh.write_bytes(text.encode("utf-8", "backslashreplace"))
+        fresh.chmod(mode)
+        fresh.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        fresh.unlink(missing_ok=True)
     return True

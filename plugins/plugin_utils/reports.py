@@ -149,7 +149,7 @@ def junit(title: str, nodes: Mapping[str, Result], started_at: str) -> str:
     suites = ET.Element("testsuites", name=title)
     for name, node in nodes.items():
         suite = ET.SubElement(suites, "testsuite", name=printable(name), timestamp=started_at.rstrip("Z"))
-        cases = [finding_case(suite, finding) for finding in node["findings"]] or [unjudged_case(suite, node)]
+        cases = [finding_case(suite, finding) for finding in node["findings"]] or [whole_case(suite, node)]
         suite.set("tests", str(len(cases)))
         for kind, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
             suite.set(kind, str(sum(case.find(tag) is not None for case in cases)))
@@ -168,10 +168,12 @@ def finding_case(suite: ET.Element, finding: Mapping[str, Any]) -> ET.Element:
     return case
 
 
-def unjudged_case(suite: ET.Element, node: Result) -> ET.Element:
-    """The one case of a node that could not be judged."""
-    case = ET.SubElement(suite, "testcase", classname="node", name="answers")
-    ET.SubElement(case, "error", message=printable(node.get("reason", "nothing was judged")))
+def whole_case(suite: ET.Element, node: Result) -> ET.Element:
+    """The one case of a node without findings: one that could not be judged, or on which nothing fails."""
+    judged = node.get("state") == "judged"
+    case = ET.SubElement(suite, "testcase", classname="node", name="nothing fails" if judged else "answers")
+    if not judged or node["verdict"] == UNKNOWN:
+        ET.SubElement(case, "error", message=printable(node.get("reason") or node.get("summary") or "nothing was judged"))
     return case
 
 

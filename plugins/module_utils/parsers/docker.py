@@ -57,10 +57,10 @@ def info(text: str) -> dict[str, Any] | None:
 def _info_of_text(text: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for key, heading in HEADINGS.items():
-        match = re.search(rf"^[ \t]*{heading}:\s*(\S.*?)\s*$", text, re.M)
+        match = re.search(rf"^[ \t]*{heading}:[ \t]*(\S.*)$", text, re.M)
         if match:
-            found[key] = match.group(1)
-    runtimes = re.search(r"^[ \t]*Runtimes:\s*(.*)$", text, re.M)
+            found[key] = match.group(1).strip()
+    runtimes = re.search(r"^[ \t]*Runtimes:[ \t]*(.*)$", text, re.M)
     if runtimes:
         found["Runtimes"] = {name: {} for name in runtimes.group(1).split()}
     if re.search(r"^[ \t]*rootless\s*$|name=rootless", text, re.M):

@@ -76,7 +76,7 @@ _DPKG = re.compile(r"^([uihrp][nciUFHWt]) ?R?\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.
 _DKMS = re.compile(r"^([^\s,/]+)(?:/|, )([^\s,:]+)(?:, ([^\s,]+), ([^\s,:]+))?: ([\w-]+)([^\n]*)", re.M)
 _LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})[.+@]?\s+\d+\s+(\S+)\s+(\S+)\s+(?:(?:\?|\w+:\S+)\s+)?(?:(\d+),\s*(\d+)|\d+)\s.*?(\S+?)(?: -> \S+)?$", re.M)
 _STAT_FILE = re.compile(r"^[ \t]*File: [`'\u2018]?(/dev/nvidia[^\s'\u2019]*)", re.M)
-_STAT_TYPE = re.compile(r"Device type: (\w+),(\w+)")
+_STAT_TYPE = re.compile(r"Device type: ([0-9a-f]+),([0-9a-f]+)")
 _STAT_ACCESS = re.compile(r"Access: \((\d+)/([bcdlps-])\S+\)\s+Uid: \(\s*\d+/\s*(\S+)\)\s+Gid: \(\s*\d+/\s*(\S+)\)")
 _HIGHEST_MAJOR = 511  # Linux CHRDEV_MAJOR_MAX; older coreutils print a device type in hex, newer ones in decimal
 _GONE = re.compile(r"cannot (?:access|statx?|open) [`'\u2018\"]?(/dev/nvidia[^\s'\u2019`\":]*)['\u2019\"]?: No such file", re.I)
@@ -230,7 +230,8 @@ def default_kernel(grub: str, environment: str | None) -> str | None:
     """
     if "\n" not in grub.strip():
         return _release_of(grub.strip())
-    entries = re.findall(r"^menuentry .*?^[ \t]*linux\S*\s+(\S+)", grub, re.M | re.S)
+    lines = re.findall(r"^(menuentry) |^[ \t]*linux\S*[ \t]+(\S+)", grub, re.M)
+    entries = [image for (entry, _none), (_other, image) in zip(lines, lines[1:]) if entry and image]
     default = _grub_default(grub, environment)
     return _release_of(entries[int(default)]) if default.isdigit() and int(default) < len(entries) else None
 

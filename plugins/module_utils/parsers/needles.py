@@ -61,7 +61,7 @@ def prepare(pattern: str) -> Prepared:
     return Prepared(re.compile(pattern, re.IGNORECASE), tuple(sorted(tuple(sorted(words, key=lambda word: (-len(word), word))) for words in needed)))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def lowered(text: str) -> str:
     """The few texts of one bundle in which many patterns are searched."""
     return text.lower()

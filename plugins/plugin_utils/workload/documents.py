@@ -5,16 +5,16 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED, TextLoader, refuse_endless
 
 SUFFIXES = (".yml", ".yaml", ".json")
 LIMIT_BYTES = 8 << 20
-# CSafeLoader is libyaml's; a PyYAML without it has the same answers, slower.
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEMPLATE = re.compile(r"\{\{-?\s*(?:\.|\$|include\b|template\b|if\b|range\b|with\b|toYaml\b)")
 
 
@@ -51,13 +51,14 @@ def files(place: Path) -> list[Path]:
 
 def of_file(path: Path, name: str) -> Iterator[Document | Unreadable]:
     """The documents of one file."""
+    text = ""
     try:
         text = read(path)
-        loaded = list(yaml.load_all(text, Loader=_LOADER))
-    except (ValueError, OSError, RecursionError) as error:
-        yield Unreadable(name, str(error) or type(error).__name__)
+        loaded = list(load(text))
     except yaml.YAMLError as error:
         yield Unreadable(name, why_not_yaml(text, error))
+    except (*NOT_CONSTRUCTED, OSError, RecursionError) as error:
+        yield Unreadable(name, UNRENDERED if _TEMPLATE.search(text) else " ".join(str(error).split()) or type(error).__name__)
     else:
         if _TEMPLATE.search(text):
             yield Unreadable(name, UNRENDERED)
@@ -65,12 +66,28 @@ def of_file(path: Path, name: str) -> Iterator[Document | Unreadable]:
         yield from (Document(name, content) for content in loaded if isinstance(content, dict))
 
 
+def load(text: str) -> Iterator[Any]:
+    """The documents of a text; a key that stands twice is refused, as Compose and Kubernetes refuse it."""
+    refuse_endless(text)
+    loader = TextLoader(text)
+    try:
+        while loader.check_data():  # type: ignore[no-untyped-call]
+            yield loader.get_data()
+    finally:
+        loader.dispose()
+    if loader.twice:
+        raise ValueError(f"the key {loader.twice[0]}, stands twice in one mapping")
+
+
 UNRENDERED = "a template that was not rendered ({{ … }}): lint what helm template prints, or docker compose config"
 
 
 def read(path: Path) -> str:
     """A file's text; a sentence where it is too large or not text."""
-    size = path.stat().st_size
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise ValueError("not a regular file")
+    size = about.st_size
     if size > LIMIT_BYTES:
         raise ValueError(f"{size >> 20} MiB, more than the {LIMIT_BYTES >> 20} MiB that a manifest may have")
     try:

@@ -11,6 +11,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload.compose import items, texts
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload.model import DEFAULT_SHM, KUBERNETES, SHM, Mistake, Request, Workload, size_of
 
+POD_KINDS = ("Pod", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob")
 DURABLE = ("persistentVolumeClaim", "hostPath", "nfs", "csi", "ephemeral", "cephfs", "iscsi", "fc", "azureFile", "glusterfs")
 # NVIDIA k8s-device-plugin: gpu, gpu.shared, and mig-<profile> with `.me` for `+me`.
 RESOURCE = re.compile(r"nvidia\.com/(?:gpu|mig-\d+g\.\d+gb(?:\.\w+)*)(?:\.shared)?")
@@ -41,6 +42,8 @@ def pods(value: Any, owner: str, seen: set[int]) -> Iterator[tuple[str, Mapping[
             owner = f"{value['kind']}/{metadata['name']}"
         if isinstance(value.get("containers"), list):
             yield owner, value
+        elif "containers" in value and owner.partition("/")[0] in POD_KINDS:
+            raise TypeError(f"the containers of {owner} are no list, which the API server refuses")
     for inner in value.values() if isinstance(value, dict) else value:
         yield from pods(inner, owner, seen)
 
@@ -95,7 +98,7 @@ def request(resources: Mapping[str, Any]) -> Request:
     limits, requests = mapping(resources.get("limits")), mapping(resources.get("requests"))
     asked = {str(name): value for name, value in limits.items() if RESOURCE.fullmatch(str(name)) and str(value) != "0"}
     claims = bool(items(resources.get("claims")))
-    counts = [int(value) for value in asked.values() if str(value).isdigit()]
+    counts = [int(value) for value in asked.values() if re.fullmatch(r"\d{1,9}", str(value))]
     return Request(
         forms=(*(f"limits: {name}" for name in asked), *(["claims"] if claims else [])),
         count=sum(counts) if counts else None,

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.probe import redact
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import aligned
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import aligned, printed
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload import compose, kubernetes
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload.documents import Document, Unreadable, documents
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload.model import Workload
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.workload.rules import ERROR, WORKLOAD_RULES, WorkloadRule, remedy
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED
 
 SCHEMA = "goldnode.workload/v1"
 Result = dict[str, Any]
@@ -27,17 +29,26 @@ def lint(place: Path) -> Result:
     unreadable = [one for one in read if isinstance(one, Unreadable)]
     if not known and not unreadable:
         unreadable = [Unreadable(str(place), "neither a Compose file (services:) nor a Kubernetes manifest (apiVersion:, kind:)")]
-    judged = [one for document in known for one in workloads(document)]
+    judged: list[Workload] = []
+    for document in known:
+        try:
+            judged += workloads(document)
+        except (*NOT_CONSTRUCTED, RecursionError) as error:
+            unreadable.append(Unreadable(document.file, " ".join(str(error).split()) or "its values are not those of a Compose file or a manifest"))
     findings = [finding for one in judged if one.uses_gpu for finding in findings_of(one)]
-    return {
-        "schema": SCHEMA,
-        "outcome": outcome(findings, unreadable),
-        "workload": str(place),
-        "files": len({document.file for document in known}),
-        "gpu_workloads": [{"file": one.file, "name": one.name, "image": one.image} for one in judged if one.uses_gpu],
-        "findings": findings,
-        "unreadable": [one._asdict() for one in unreadable],
-    }
+    # what a file says may hold a password, in an address or a variable
+    result: Result = redact(
+        {
+            "schema": SCHEMA,
+            "outcome": outcome(findings, unreadable),
+            "workload": str(place),
+            "files": len({document.file for document in known}),
+            "gpu_workloads": [{"file": one.file, "name": one.name, "image": one.image} for one in judged if one.uses_gpu],
+            "findings": findings,
+            "unreadable": [one._asdict() for one in unreadable],
+        }
+    )
+    return result
 
 
 def is_workload_file(document: Document) -> bool:
@@ -77,14 +88,16 @@ def page(result: Result, place: Path) -> list[str]:
     rows = [["file", "workload", "errors", "warnings"], *([one["file"], one["name"], *counts(result, one)] for one in result["gpu_workloads"])]
     blocks = [line for found in result["findings"] for line in (*block(found), "")]
     sentences = [f"{one['file']}: {one['reason']}" for one in result["unreadable"]]
-    return [
-        *(aligned(rows) if len(rows) > 1 else ["no workload that uses a GPU"]),
-        "",
-        *blocks,
-        *sentences,
-        *([""] if sentences else []),
-        closing(result, place),
-    ]
+    return printed(
+        [
+            *(aligned(rows) if len(rows) > 1 else ["no workload that uses a GPU"]),
+            "",
+            *blocks,
+            *sentences,
+            *([""] if sentences else []),
+            closing(result, place),
+        ]
+    )
 
 
 def counts(result: Result, one: Result) -> list[str]:

@@ -123,7 +123,7 @@ def image_of(reference: str) -> Image:
 
 def size_of(text: object) -> int | None:
     """`8gb`, `8Gi`, `64m` or a number, in bytes."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?\s*", str(text), re.I)
+    found = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([kmgt]?)i?b?\s*", str(text), re.I)
     return int(float(found.group(1)) * 1024 ** " kmgt".index(found.group(2).lower() or " ")) if found else None
 
 

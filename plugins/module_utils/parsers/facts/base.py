@@ -8,7 +8,7 @@ import re
 from typing import Any, Callable, Generic, Iterable, Mapping, NamedTuple, TypeVar, overload
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle, folded
 
 T = TypeVar("T")
 
@@ -29,9 +29,6 @@ SPOKEN = (
 )
 
 
-# Longer lines are data and nobody's words; an error of a container's hook has two thousand.
-LONGEST_LINE = 4000
-
 # What a parser may raise on a text that is not its tool's.
 NOT_UNDERSTOOD = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 
@@ -51,13 +48,6 @@ def first_with(pattern: str, messages: Iterable[Message], spoken: str) -> tuple[
             if match := prepared.pattern.search(message.text):
                 return message, match
     return None
-
-
-def folded(text: str) -> str:
-    """The text with lines that a search can bear: a pattern that looks on within its line takes the square of the line's length."""
-    if len(text) <= LONGEST_LINE:
-        return text
-    return "\n".join(line[start : start + LONGEST_LINE] for line in text.split("\n") for start in range(0, len(line) or 1, LONGEST_LINE))
 
 
 def in_lower_case(messages: Iterable[Message] | None) -> str:

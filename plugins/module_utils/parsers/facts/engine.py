@@ -8,7 +8,8 @@ import re
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd, docker, linux, nvidia
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with, folded, in_lower_case
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import folded
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with, in_lower_case
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.driver import DriverFacts
 
 # What daemons and their clients say; a run's words stand in `messages`.

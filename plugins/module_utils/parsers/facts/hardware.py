@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux, needles, nvidia_smi, nvrm, xid
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact, folded
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Base, fact
 
 # Probes that hold lines of the kernel log, and services' lines between them.
 LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
 # Sources of messages that speak from inside a container or a pod, but for the lines of the hook, which runs on the host and relays what NVML says there.
 INSIDE = ("run ", "pod_", "app_log")
-HOOK_WORDS = ("nvidia-container-cli", "nvidia-container-runtime", "nvml error")
+HOOK = re.compile(r"nvidia-container-cli|nvidia-container-runtime|nvml error")
 SMI = ("nvidia_smi", "nvidia_smi_list", "nvidia_smi_query", "nvidia_smi_q")
 
 
@@ -39,7 +39,7 @@ class HardwareFacts(Base):
     @fact
     def system_log(self) -> str:
         """The kernel log and what services wrote, as far as it was collected."""
-        return "\n".join(self.known([folded(text) for name in LOGS if (text := self.bundle.output(name))] or None))
+        return "\n".join(self.known([text for name in LOGS if (text := self.bundle.output(name))] or None))
 
     @fact
     def nvrm(self) -> str:
@@ -86,7 +86,7 @@ class HardwareFacts(Base):
     @fact
     def host_words(self) -> str:
         """The sentences of the NVIDIA module and of the host's services, what the host's tools said, and the lines of the hook."""
-        spoken = (message.text if not message.source.startswith(INSIDE) else _hook_lines(message.text) for message in self.messages or ())
+        spoken = (message.text if not message.source.startswith(INSIDE) else _of_hook(message.text) for message in self.messages or ())
         return "\n".join([self.nvrm or "", *spoken])
 
     def told(self, pattern: str) -> re.Match[str] | None:
@@ -99,5 +99,6 @@ class HardwareFacts(Base):
         return found[1] if found else None
 
 
-def _hook_lines(text: str) -> str:
-    return "\n".join(line for line in text.split("\n") if any(word in line for word in HOOK_WORDS))
+def _of_hook(text: str) -> str:
+    """The lines of the hook."""
+    return "\n".join(line for line in text.splitlines() if HOOK.search(line))

@@ -71,7 +71,7 @@ def config_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
     both = re.search(r"--add-runtime[= ](\S+)", facts.bundle.text("docker_service") or "")
     if both and "runtimes" in (facts.docker_config or {}):
         return _refused(f"runtimes: from flag --add-runtime {both.group(1)} and from daemon.json")
-    return passed("daemon.json") if text or facts.bundle.absent("docker_daemon_json") else unknown()
+    return passed("daemon.json") if facts.docker_config is not None else unknown()
 
 
 def _refused(why: str) -> Outcome:

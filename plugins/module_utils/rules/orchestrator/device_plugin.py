@@ -103,7 +103,7 @@ def devices_healthy(facts: Facts, wanted: Wanted) -> Outcome:
     said = said_by(facts, UNHEALTHY, PLUGIN)
     if said is None or re.search(NOT_REGISTERED, said, re.I):
         return quiet(facts, "unhealthy devices", PLUGIN)
-    xid = re.search(r"Xid\s*=?\s*(\d+)", said)
+    xid = re.search(r"Xid\s*(?:=\s*)?(\d+)", said)
     number = f" {xid.group(1)}" if xid else ""
     return failed(
         "every GPU healthy", said, cause=f"The device plugin marked a GPU unhealthy after a critical Xid{number}, and does not take it back by itself: {said}"

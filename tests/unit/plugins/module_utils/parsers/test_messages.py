@@ -1,11 +1,11 @@
 """What tools said, in lines that every pattern can bear."""
 
 import pytest
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import LONGEST_LINE, folded
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import LONGEST_LINE, folded
 
 
-@pytest.mark.parametrize("text", ["", "short", "one\n\ntwo\n", "a" * LONGEST_LINE, "\n" * (LONGEST_LINE + 5)])
+@pytest.mark.parametrize("text", ["", "short", "one\n\ntwo\n", "a" * (LONGEST_LINE - 1), "\n" * (LONGEST_LINE + 5)])
 def test_a_text_of_bearable_lines_stays_as_it_is(text):
     assert folded(text) == text
 
