@@ -91,7 +91,7 @@ def _fetch(repository: Repository, path: str, target: Path, limit: int, missing:
     try:
         # the scheme was checked
         with urlopen(url, timeout=TIMEOUT) as reply, target.open("wb") as file:  # noqa: S310
-            _copy(reply, file, limit, path)
+            _copy(reply, file, limit)
     except URLError as error:
         absent = error.code in (404, 410) if isinstance(error, HTTPError) else isinstance(error.reason, FileNotFoundError)
         raise LockError(f"{missing if absent else 'it cannot be reached'} ({url}: {error.reason})") from None
@@ -100,12 +100,11 @@ def _fetch(repository: Repository, path: str, target: Path, limit: int, missing:
     return target
 
 
-def _copy(reply: IO[bytes], file: IO[bytes], limit: int, path: str) -> None:
-    left = limit
-    while chunk := reply.read(_CHUNK):
+def _copy(reply: IO[bytes], file: IO[bytes], limit: int) -> None:
+    """At most one byte more than there can be, by which the check of the whole fails."""
+    left = limit + 1
+    while left > 0 and (chunk := reply.read(min(_CHUNK, left))):
         left -= len(chunk)
-        if left < 0:
-            raise LockError(f"its {path} is larger than the {limit} bytes that it can be")
         file.write(chunk)
 
 

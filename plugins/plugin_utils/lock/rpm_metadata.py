@@ -88,7 +88,7 @@ def read_repomd(text: bytes) -> Repomd:
     try:
         parser.feed(text)
         root: Element = parser.close()
-    except ParseError as error:
+    except (ParseError, LookupError, ValueError) as error:
         raise LockError(f"its repomd.xml is not XML ({error})") from None
     found = {one.get("type"): one for one in root.iterfind(f"{_REPO}data")}
     if "primary" not in found:
@@ -132,7 +132,7 @@ def _elements(chunks: Iterable[bytes]) -> Iterator[Element]:
             parser.feed(chunk)
             yield from builder.taken()
         parser.close()
-    except ParseError as error:
+    except (ParseError, LookupError, ValueError) as error:
         raise LockError(f"its primary.xml is not XML ({error})") from None
 
 

@@ -51,6 +51,7 @@ def driver(version: str) -> list[dict[str, str]]:
         ),
         stub("kmod-nvidia-latest-dkms", evr, Provides=f"nvidia-kmod {exact}", Requires=f"nvidia-kmod-common {exact}, dkms", Conflicts="kmod-nvidia-open-dkms"),
         stub(f"kmod-nvidia-{version}-5.14.0-570.12.1", f"3:{version}-3.el9_6", Provides=f"nvidia-kmod = 3:{version}"),
+        stub(f"kmod-nvidia-open-{version}-5.14.0-570.12.1", f"3:{version}-3.el9_6", Provides=f"nvidia-kmod = 3:{version}"),
         stub("nvidia-kmod-common", evr, arch="noarch", Requires=f"nvidia-kmod = 3:{version}"),
         stub("nvidia-driver-cuda", evr, Requires=f"nvidia-driver-cuda-libs(x86-64) {exact}, nvidia-kmod-common = 3:{version}, nvidia-persistenced {exact}"),
         stub("nvidia-driver-cuda-libs", evr, Provides="libnvidia-ml.so.1()(64bit), libcuda.so.1()(64bit)", Requires=f"libnvidia-cfg(x86-64) {exact}"),

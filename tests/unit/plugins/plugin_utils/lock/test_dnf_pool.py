@@ -95,6 +95,7 @@ def test_the_order_in_which_packages_come_in_does_not_change_the_lock(data, rpm_
         ("open", "dkms", "kmod-nvidia-open-dkms"),
         ("proprietary", "dkms", "kmod-nvidia-latest-dkms"),
         ("proprietary", "prebuilt", "kmod-nvidia-580.159.03-5.14.0-570.12.1"),
+        ("open", "prebuilt", "kmod-nvidia-open-580.159.03-5.14.0-570.12.1"),
     ],
 )
 @pytest.mark.parametrize("version", ["580.159.03", "580.*"])
@@ -156,6 +157,19 @@ def test_a_64k_kernel_is_known_by_the_end_of_its_release(rpm_pins, rpm_offered):
     rpm_pins["kernel"]["version"] = "5.14.0-570.12.1.el9_6.aarch64+64k"
     kernel = names(resolve(rpm_pins, [*rpm_offered, *bare])[1], "kernel")
     assert set(kernel) == {"kernel-64k", "kernel-64k-core", "kernel-64k-modules", "kernel-64k-modules-core", "kernel-64k-devel"}
+
+
+def test_amazon_linux_has_names_of_its_own(rpm_pins, rpm_offered):
+    os = [another(rpm_offered, name, "6.12.50-60.amzn2023") for name in ("kernel", "kernel-devel")]
+    kernel = [replace(one, name=one.name.replace("kernel", "kernel6.12"), depends=()) for one in os]
+    engine = [replace(one, name="docker", depends=()) for one in rpm_offered if one.name == "docker-ce"]
+    engine += [replace(one, name="containerd", conflicts=(), provides=()) for one in rpm_offered if one.name == "containerd.io"]
+    rpm_pins["os"] |= {"distribution": "amazon", "release": "2023"}
+    rpm_pins["kernel"]["version"] = "6.12.50-*.x86_64"
+    settled, chosen = resolve(rpm_pins, [one for one in rpm_offered if not one.name.startswith("docker")] + kernel + engine)
+    assert settled["kernel"]["version"] == "6.12.50-60.amzn2023.x86_64"
+    assert names(chosen, "kernel") == dict.fromkeys(("kernel6.12", "kernel6.12-devel"), "6.12.50-60.amzn2023")
+    assert set(names(chosen, "engine")) == {"docker", "containerd", "runc"}
 
 
 def test_relations_are_read_without_what_is_not_ours(rpm_offered):
