@@ -94,7 +94,7 @@ def _fetch(repository: Repository, path: str, target: Path, limit: int, missing:
             _copy(reply, file, limit)
     except URLError as error:
         absent = error.code in (404, 410) if isinstance(error, HTTPError) else isinstance(error.reason, FileNotFoundError)
-        raise LockError(f"{missing if absent else 'it cannot be reached'} ({url}: {error.reason})") from None
+        raise LockError(f"{missing if absent else 'it cannot be reached'} ({url}: {getattr(error.reason, 'strerror', None) or error.reason})") from None
     except (OSError, HTTPException, ValueError) as error:
         raise LockError(f"it cannot be reached ({url}: {str(error) or type(error).__name__})") from None
     return target

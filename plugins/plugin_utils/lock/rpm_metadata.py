@@ -162,13 +162,13 @@ def _package(element: Element, name: str, layer: str, repository: Repository) ->
 
 
 def _relations(element: Element, field: str) -> tuple[Relation, ...]:
-    entries = element.iterfind(f"{_COMMON}format/{_RPM}{field}/{_RPM}entry")
-    return tuple(dict.fromkeys(_relation(entry) for entry in entries if _is_name(entry.get("name", ""))))
+    found = map(_relation, element.iterfind(f"{_COMMON}format/{_RPM}{field}/{_RPM}entry"))
+    return tuple(dict.fromkeys(relation for relation in found if _is_name(relation.name)))
 
 
 def _is_name(name: str) -> bool:
     """Whether it names a package or a library of ours, no file, rich dependency or one of a kernel's thousands of symbols."""
-    return layer_of(name) is not None or (not name.startswith("/") and "(" not in name)
+    return layer_of(name) is not None or not name.startswith("/") and "(" not in name
 
 
 def _relation(entry: Element) -> Relation:

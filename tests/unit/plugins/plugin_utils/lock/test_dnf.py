@@ -139,7 +139,9 @@ def test_a_key_with_another_fingerprint_is_refused_before_anything_is_fetched(ow
 
 def test_an_unsigned_repository_is_refused(own_rpm, tmp_path):
     own_rpm.repomd.with_name("repomd.xml.asc").unlink()
-    assert "it is not signed: it has no repodata/repomd.xml.asc" in refusal(own_rpm, tmp_path)
+    place = f"file:{own_rpm.folder}"
+    said = f"it is not signed: it has no repodata/repomd.xml.asc ({place}/repodata/repomd.xml.asc: No such file or directory)."
+    assert refusal(own_rpm, tmp_path) == f"repository own ({place}): {said}"
 
 
 def test_a_text_that_is_no_signature_is_refused(own_rpm, tmp_path):
