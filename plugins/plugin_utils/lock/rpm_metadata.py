@@ -168,7 +168,7 @@ def _relations(element: Element, field: str) -> tuple[Relation, ...]:
 
 def _is_name(name: str) -> bool:
     """Whether it names a package or a library of ours, no file, rich dependency or one of a kernel's thousands of symbols."""
-    return layer_of(name) is not None or not name.startswith("/") and "(" not in name
+    return layer_of(name) is not None or (not name.startswith("/") and "(" not in name)
 
 
 def _relation(entry: Element) -> Relation:
