@@ -13,6 +13,7 @@ import json
 import os
 import re
 import resource
+import stat
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,7 @@ ENVIRONMENT = dict(os.environ, LC_ALL="C", TZ="UTC", PATH=os.environ.get("PATH",
 REDACTED = "\u00abredacted\u00bb"
 TELLING_NAME = r"[\w.-]{0,64}(?:pass(?:word|wd|phrase)?|pwd|secret(?:[_-]?key)?|token|(?:api|access|private)[_-]?key|credentials?|(?:\b|_)auth(?!ors?\b))\w*"
 # After the name: libpam-passwd:amd64 is a package.
-SEPARATOR = r"[ \t]*[=:](?!(?:all|amd64|any|arm64|i386)(?:\s|$))"
+SEPARATOR = r"[ \t]{0,64}[=:](?!(?:all|amd64|any|arm64|i386)(?:\s|$))"
 # Up to the last @ of the word, since a password may hold @ and /; what follows a digest's @ is no host.
 UP_TO_HOST = r"[^\s\"]{0,1024}@(?!sha\d+:)"
 SECRETS = (
@@ -48,7 +49,7 @@ SECRETS = (
     (
         re.compile(
             r"(?<![\w-])(?:gh[oprsu]_\w{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|dckr_pat_[\w-]{16,}|hf_\w{16,}|nvapi-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
-            r"|A[KS]IA[A-Z0-9]{16}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)"
+            r"|A[KS]IA[A-Z0-9]{16}|sk-(?:proj|ant)-[\w-]{16,}|npm_\w{20,}|AIza[\w-]{30,}|ya29\.[\w.-]{10,}|glrt-[\w-]{16,}|eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*)"
         ),
         REDACTED,
     ),
@@ -65,18 +66,22 @@ SECRETS = (
     (re.compile(r"(:\\*/\\*/)(?:[^\s/@:\"]{0,256}:" + UP_TO_HOST + r"|(?:[^\s/@\"]{0,1024}@)+)"), r"\1" + REDACTED + "@"),
     # user:password@host without a scheme; crashkernel=auto:256M@16M is none
     (re.compile(r"(?<![\w.+%-])(?!mailto:)[\w.+%-]{1,64}:(?!\\*/)" + UP_TO_HOST + r"(?=[A-Za-z\[]|\d+\.\d+\.\d)"), REDACTED + "@"),
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.S), REDACTED),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)", re.S), REDACTED),
     (re.compile(r"(?i)(\bbearer\s+|authorization\\*[\"']?\s*[:=]\s*\\*[\"']?\w+\s+)[\w+/=.~-]{8,}"), r"\1" + REDACTED),
     # "name": "value", also cut short; the same in a JSON text within a JSON text; "name": 12345678
     (re.compile(r"(?im)([\"']" + TELLING_NAME + r"[\"']\s*:\s*)([\"'])(?:\\.|(?!\2).)+(?:\2|$)"), r"\1\2" + REDACTED + r"\2"),
-    (re.compile(r"(?im)(\\+[\"']" + TELLING_NAME + r"\\+[\"']\s*:\s*)(\\+[\"'])(?:(?!\2)(?:\\+.|[^\\\n]))+(?:\2|$)"), r"\1\2" + REDACTED + r"\2"),
-    (re.compile(r"(?i)(\\*[\"'])(" + TELLING_NAME + r")\1(\s*:\s*)(?!(?:true|false|null)\b)[^\s\"'\\,{}\[\]]+"), r"\1\2\1\3\1" + REDACTED + r"\1"),
+    # in which a run of backslashes is taken in one way only: two ways for each would be two to the power of their number
+    (
+        re.compile(r"(?im)((?<!\\)\\+[\"']" + TELLING_NAME + r"\\+[\"']\s*:\s*)(\\+[\"'])(?:(?!\2)(?:\\+[^\\\n]|[^\\\n]))+(?:\2|\\*$)"),
+        r"\1\2" + REDACTED + r"\2",
+    ),
+    (re.compile(r"(?i)((?<!\\)\\*[\"'])(" + TELLING_NAME + r")\1(\s*:\s*)(?!(?:true|false|null)\b)[^\s\"'\\,{}\[\]]+"), r"\1\2\1\3\1" + REDACTED + r"\1"),
     # name: all the line, unless it is quoted
-    (re.compile(r"(?im)^((?:export[ \t]+|[ \t-]*)" + TELLING_NAME + SEPARATOR + r"[ \t]*)(?![\s\"'{\[]*$|[\s\"']).+$"), r"\1" + REDACTED),
+    (re.compile(r"(?im)^((?:export[ \t]+|[ \t-]*)" + TELLING_NAME + SEPARATOR + r"[ \t]{0,64})(?![\s\"'{\[]*$|[\s\"']).+$"), r"\1" + REDACTED),
     # name=value, name: value, --name value
     (
         re.compile(
-            r"(?im)((?<!\w)" + TELLING_NAME + SEPARATOR + r"\s*|--" + TELLING_NAME + r"\s+)(?![\s\"'{\[]*$)"
+            r"(?im)((?<!\w)" + TELLING_NAME + SEPARATOR + r"\s{0,64}|--" + TELLING_NAME + r"\s{1,64})(?![\s\"'{\[]*$)"
             r"(?:(\\*[\"'])(?:(?!\2)(?:\\.|[^\\\n]))*(?:\2|$)|(?:\\.|[^\s\"'\\])(?:\\.|[^\s\"\\])*)"
         ),
         r"\1\2" + REDACTED + r"\2",
@@ -158,10 +163,19 @@ class Node:
 Collector = Callable[[Node], Form]
 
 
+def opened(path: Any) -> Any:
+    """A regular file for reading; a pipe or a device, which may never answer, is refused."""
+    stream = os.fdopen(os.open(str(path), os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError("%s is not a regular file" % path)
+    return stream
+
+
 def read_text(path: Any) -> Optional[str]:
     """A small file's text, or None."""
     try:
-        with open(path, "rb") as stream:
+        with opened(path) as stream:
             return decode(stream.read(LIMIT_BYTES))[0]
     except OSError:
         return None
@@ -170,7 +184,7 @@ def read_text(path: Any) -> Optional[str]:
 def read_form(path: str) -> Form:
     """A file's form: content and when it was last changed."""
     try:
-        with open(path, "rb") as stream:
+        with opened(path) as stream:
             text, cut = decode(stream.read(LIMIT_BYTES + 1))
             return {"content": text, "complete": not cut, "truncated": cut, "mtime": os.fstat(stream.fileno()).st_mtime}
     except (FileNotFoundError, NotADirectoryError):
@@ -217,9 +231,9 @@ def configuration(node: Node) -> Form:
 
 def digest_of(path: str) -> str:
     try:
-        with open(path, "rb") as stream:
+        with opened(path) as stream:
             return "sha256:" + hashlib.sha256(stream.read()).hexdigest()
-    except FileNotFoundError:
+    except OSError:
         return "absent"
 
 
@@ -414,15 +428,32 @@ def own_cuda_probe() -> Optional[str]:
     return read_text(INSTALLED_CUDA_PROBE)
 
 
+def layers_of(text: str) -> List[str]:
+    """The layers of `--layers`."""
+    layers = text.split(",")
+    unknown = sorted(set(layers) - set(ALL.split()))
+    if unknown:
+        raise argparse.ArgumentTypeError("no layer %s; there are %s" % (", ".join(unknown), ALL.replace(" ", ", ")))
+    return layers
+
+
+def runs_of(text: str) -> List[Form]:
+    """The declared runs of `--runs` (docs/architecture.md)."""
+    runs = json.loads(text)
+    if not isinstance(runs, list) or not all(isinstance(run, dict) and run.get("argv") and run.get("name") for run in runs):
+        raise argparse.ArgumentTypeError("expected a JSON list of runs, each with argv and name")
+    return runs
+
+
 def options_of(arguments: Optional[Sequence[str]] = None) -> argparse.Namespace:
     """The command line, by default this process's own."""
     parser = argparse.ArgumentParser(description="Print this node's evidence bundle as JSON.")
-    parser.add_argument("--layers", type=lambda text: text.split(","), help="only what these layers need, comma separated")
+    parser.add_argument("--layers", type=layers_of, help="only what these layers need, comma separated")
     parser.add_argument("--nonce", help="hexadecimal, from the controller; the CUDA kernel's result depends on it")
     parser.add_argument("--procfs", default="/proc")
     parser.add_argument("--sysfs", default="/sys")
     parser.add_argument("--kernel-log", help="a file in place of dmesg")
-    parser.add_argument("--runs", type=json.loads, default=[], help="JSON list of GPU container runs to start")
+    parser.add_argument("--runs", type=runs_of, default=[], help="JSON list of GPU container runs to start")
     return parser.parse_args(arguments)
 
 

@@ -24,9 +24,12 @@ DOMAIN = rf"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{{0,62}}[A-Za-z0-9])?\.)+(?:{TOP_LEVEL}
 PATTERNS = (
     rf"(?<!{HEX})(?P<uuid>{HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}|{HEX}{{8}}(?:_{HEX}{{4}}){{3}}_{HEX}{{12}})(?!{HEX})",
     rf"(?<![\w.+-])(?P<email>[\w.+-]+@{DOMAIN})",
-    r"/(?:home|Users)/(?P<user>[A-Za-z0-9_][\w.-]*)",
+    r"/(?:home\d*|[Uu]sers)/(?P<user>[A-Za-z0-9_][\w.-]*)",
     r"(?<![\w.@-])(?P<login>[a-z_][\w-]*)(?=@[A-Za-z][\w.-]*:[~/])",
+    r"(?<!\w)(?:USER|LOGNAME)=(?P<named>[a-z_][\w-]*)|(?<!\w)[ug]id=\d+\((?P<numbered>[a-z_][\w-]*)",
+    rf"(?<!\w)MAC=(?P<frame>(?:{HEX}{{2}}:){{13}}{HEX}{{2}})(?![\w:])",
     rf"(?<![\w:.-])(?P<mac>(?:{HEX}{{2}}:){{5}}{HEX}{{2}})(?![\w:-])",
+    r"(?<!\w)SN:\s{0,8}(?P<sn>\d{8,16})(?!\w)",
     r"(?i:serial(?:[ _-]?(?:number|no\b\.?))?)[\"'>]*\s*[:=>]?\s*[\"']?(?P<serial>(?=[A-Za-z-]*\d)[A-Za-z0-9][A-Za-z0-9-]{5,})(?![\w:/.])",
     r"(?<![\w:])(?P<container>[0-9a-f]{64})(?!\w)",
     r"(?i:container(?:[ _]?id)?)[ =:\"']{1,4}(?P<short>[0-9a-f]{12})(?!\w)",
@@ -83,7 +86,7 @@ class Anonymiser:
         self._neutral: dict[str, dict[str, str]] = {kind: {} for kind in FORMS}
         self._computed = frozenset(value for text in found for value in COMPUTED.findall(text)) | {str(bundle.get("nonce")) for bundle in bundles}
         self._hosts = _telling(names)
-        own = rf"(?<![\w.-])(?P<host>(?:{'|'.join(map(re.escape, self._hosts))})(?:\.[A-Za-z][\w-]*)*)(?![\w-])"
+        own = rf"(?<![\w.-])(?P<host>(?i:{'|'.join(map(re.escape, self._hosts))})(?:\.[A-Za-z][\w-]*)*)(?![A-Za-z0-9]|-(?!ib\d))"
         self._pattern = re.compile("|".join([*PATTERNS, *([own] if self._hosts else [])]))
 
     def bundle(self, bundle: Bundle) -> dict[str, Any]:
@@ -125,12 +128,12 @@ class Anonymiser:
             return self.neutral("container", found[:12])[: len(found)]
         if kind in ("domain", "site", "host"):
             return self._place(found)
-        return self.neutral({"login": "user"}.get(kind, kind), found)
+        return self.neutral({"login": "user", "named": "user", "numbered": "user", "frame": "mac", "sn": "serial"}.get(kind, kind), found)
 
     def _place(self, name: str) -> str:
         """A host by its first label, `gpu7` and `gpu7.site.example` being one; else a domain."""
         label = _first_label(name)
-        return self.neutral("node", label) if label in self._hosts or name in self._hosts else self.neutral("domain", name)
+        return self.neutral("node", label) if {label.lower(), name.lower()} & {host.lower() for host in self._hosts} else self.neutral("domain", name)
 
 
 def _telling(names: Iterable[str]) -> list[str]:

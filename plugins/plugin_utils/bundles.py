@@ -140,6 +140,9 @@ def _yaml(text: str, notes: list[str]) -> Any:
     finally:
         loader.dispose()
     notes += [f"key {key[:80]}, stands twice: the last one was read" for key in loader.twice]
+    # JSON has no aliases
+    if _weight(read, {}) > LIMIT_WEIGHT:
+        raise UnreadableError(f"its aliases stand for more than {LIMIT_WEIGHT >> 20} MiB; expected a bundle without aliases")
     return read
 
 
@@ -161,12 +164,6 @@ def _checked(parsed: Any) -> dict[str, Any]:
     for key, kind in (("probes", dict), ("stated", dict), ("runs", list)):
         if not isinstance(parsed.setdefault(key, kind()), kind):
             raise UnreadableError(f"its {key} are {_kind(parsed[key])}; expected a {'mapping' if kind is dict else 'list'}")
-    try:
-        weight = _weight(parsed, {})
-    except RecursionError as error:
-        raise UnreadableError("it is nested too deeply") from error
-    if weight > LIMIT_WEIGHT:
-        raise UnreadableError(f"its aliases stand for more than {LIMIT_WEIGHT >> 20} MiB; expected a bundle without aliases")
     return parsed
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import yaml
+from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import layer_of
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.image_store import ImageStore
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.base import mirror
+from debian.deb822 import Deb822
 
-from .loop import CLONE
+from .loop import CLONE, Loop, StepError
 
 POOL = "trixie"
 COMPONENTS = ["main", "contrib", "non-free", "non-free-firmware"]
@@ -66,3 +70,34 @@ def write_inventory(folder: Path, state: Path, base: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(content, sort_keys=False))
     return folder / "hosts.yml"
+
+
+def prove(loop: Loop, folder: Path) -> None:
+    """Lock twice (the same bytes), build the image (packages installed, module built for the locked kernel), and compare both ways what is in it."""
+    with loop.by_hand("A bare Debian 13 by mmdebstrap"):
+        make_base(folder / "base.tar")
+    pool = Loop(state=folder, report=loop.report / "real", pool=POOL, steps=loop.steps, scene=loop.scene)
+    write_inventory(folder / "inventory", folder / "state", folder / "base.tar")
+    lock = folder / "inventory" / "locks" / f"{POOL}.lock.yml"
+    pool.play("Lock Debian's own packages", "lock_stack", pool=POOL)
+    first = lock.read_bytes()
+    lock.unlink()
+    pool.play("Lock them again", "lock_stack", pool=POOL)
+    if lock.read_bytes() != first:
+        raise StepError(f"{lock} has other bytes the second time")
+    image = pool.play("Build the image: real packages, real module", "build_image", pool=POOL)
+    with loop.by_hand("Compare the image with the lock, both ways"):
+        found = differing_packages(ImageStore(folder / "state").path(image["image_digest"]), yaml.safe_load(first))
+    if found:
+        raise StepError(f"the image is not its lock: {', '.join(found)}")
+    pool.play("What the archive still has of the lock", "check_expiry", pool=POOL)
+
+
+def differing_packages(image: Path, lock: dict[str, Any]) -> list[str]:
+    """Locked packages that are not installed at their version and held, and installed packages of the owned families that the lock has not."""
+    status = subprocess.run(["tar", "--extract", "--to-stdout", "--file", str(image), "./var/lib/dpkg/status"], capture_output=True, check=True).stdout
+    there = {one["Package"]: one for one in Deb822.iter_paragraphs(status.decode()) if one["Status"].endswith(" installed")}
+    locked = {package["name"]: package["version"] for package in lock["packages"]}
+    wrong = [f"{name} {version}" for name, version in locked.items() if name not in there or there[name]["Version"] != version]
+    unheld = [f"{name} is not held" for name in locked if name in there and not there[name]["Status"].startswith("hold ")]
+    return [*wrong, *unheld, *(f"{name} is extra" for name in there if layer_of(name) and name not in locked)]

@@ -68,3 +68,11 @@ def test_a_slot_that_passed_while_the_timer_slept_is_made_up_for(host):
     host.run_test(f"systemctl start {UNIT}.timer")
     wait_for(lambda: len(turns(host)) > before, 15)
     assert time.monotonic() - started < 15
+
+
+def test_another_playbook_has_a_timer_of_its_own_by_the_calendar(host):
+    timer = host.service("goldnode-detect-drift-lab_a10.timer")
+    assert timer.is_enabled and timer.is_running
+    assert "OnCalendar=*-*-* 02:00:00" in timer.systemd_properties["TimersCalendar"]
+    command = host.service("goldnode-detect-drift-lab_a10.service").systemd_properties["ExecStart"]
+    assert "goldnode.gpu.detect_drift" in command and "pool=lab_a10" in command

@@ -53,10 +53,11 @@ PACKAGE_GLOBS: dict[str, tuple[str, ...]] = {
 }
 
 
-# One expression each, for a node has hundreds of packages and an archive 70,000.
+# One expression for all first: a node has hundreds of packages, an archive 70,000, of which some fifty are ours.
 _NAMES = {layer: re.compile("|".join(translate(glob) for glob in globs)) for layer, globs in PACKAGE_GLOBS.items()}
+_OURS = re.compile("|".join(translate(glob) for globs in PACKAGE_GLOBS.values() for glob in globs))
 
 
 def layer_of(name: str) -> str | None:
     """The pinned layer that owns a package name, or None."""
-    return next((layer for layer, names in _NAMES.items() if names.match(name)), None)
+    return next((layer for layer, names in _NAMES.items() if names.match(name)), None) if _OURS.match(name) else None

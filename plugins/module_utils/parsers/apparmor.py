@@ -35,5 +35,5 @@ def denials(text: str) -> tuple[Denial, ...]:
 
 
 def _denial(line: str) -> Denial:
-    fields = key_values("\n".join(re.findall(r'\w+="[^"]*"', line)))
+    fields = key_values("\n".join(re.findall(r'\b\w+="[^"]*"', line)))
     return Denial(fields.get("operation", ""), fields.get("profile", ""), fields.get("name", ""), line)

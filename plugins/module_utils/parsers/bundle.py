@@ -10,20 +10,59 @@ from typing import Any, Iterator, Mapping
 
 # More of this than one letter in ten, and a text is no tool's words: control characters that no terminal gets, and what was no UTF-8.
 UNREADABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ud800-\udfff\ufffd]")
+# No tool prints more than a few words without one small letter, but for the list of GPUs.
+_SMALL = re.compile("[a-z]")
+_CAPITALS = re.compile("[A-Z]")
+_FEW_CAPITALS = 16
 EVERYTHING = "*"
+LONGEST_LINE = 2000
+_LONG_LINE = re.compile(rf"[^\n]{{{LONGEST_LINE}}}")
+# The smallest buffer that kernels keep their log in (CONFIG_LOG_BUF_SHIFT 17, 128 KiB with what belongs to each record), less those records.
+SMALLEST_RING = 64 * 1024
 
-# What a listing that claims to be whole has in it if its tool wrote it. Any other text is garbled: nothing that is missing in it proves anything.
+# Of a text that was cut only these still say something true: logs and listings, in which each line stands for itself.
+_BY_LINE = frozenset(
+    [
+        "dmesg",
+        "kernel_log",
+        "journal",
+        "syslog",
+        "audit_avc",
+        "apt_history",
+        "apt_list",
+        "dpkg_l",
+        "rpm_qa",
+        "pacman_q",
+        "lsmod",
+        "lspci_nnk",
+        "lspci_vv",
+        "ls_dev_nvidia",
+        "ls_driver_libs",
+        "ldconfig_p",
+        "pod_events",
+        "recent_commands",
+    ]
+)
+
+# What a text has in it if its tool wrote it. Any other one is garbled and counts as not collected: nothing that is missing in it proves anything.
+# An empty listing says that there is nothing, if it claims to be whole.
+_RELEASE = r"\A\s*(?:Linux \S+ )?\d+\.\d+\S*"
 _SHAPES = {
     name: re.compile(pattern, re.M)
     for name, pattern in {
         "boot_kernels": r"vmlinu[xz]|^[-l][rwx-]{9}",
-        "dmesg": r"\[ *\d+\.\d+\]|Linux version \d|\bkernel:|NVRM|nvidia|\bpcie?\b|\baudit\b",
+        "dmesg": r"\[ *\d+\.\d+\]|Linux version \d|\bkernel:|NVRM|nvidia|\bmodule\b|\bGPU\b|\bpcie?\b|\baudit\b",
         "dpkg_l": r"^[uihrp][ncHUFWti]R?\s+[a-z0-9][a-z0-9+.-]+(?::\w+)?\s+\d",
+        "kernel_release": _RELEASE,
         "linux_headers": r"/build\b|^[-dl][rwx-]{9}",
         "ls_dev_nvidia": r"/dev/nvidia|^[-bcdl][rwxsStT-]{9}",
         "lsmod": r"\A\s*\Z|^\w+\s+\d+\s+\d+|^Module\s+Size",
-        "lspci_nnk": r"\A\s*\Z|^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
+        "lspci_nnk": r"\A\s*\Z|^(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]|Kernel driver in use:|\bNVIDIA\b|<unassigned>",
+        "nvidia_smi_q": r"NVSMI LOG|^GPU [0-9A-Fa-f]{4,8}:|^ *[A-Z][\w ./()-]* : |<(?:nvidia_smi_log|gpu|product_name)\b",
+        "os_release": r"^(?:ID|NAME|PRETTY_NAME|VERSION_ID)=",
         "proc_devices": r"^Character devices:",
+        "uname_m": r"\A\s*(?:x86_64|amd64|aarch64|arm64|i[3-6]86|armv\d\w*|ppc64(?:le)?|riscv64|s390x)\s*\Z",
+        "uname_r": _RELEASE,
     }.items()
 }
 
@@ -81,6 +120,10 @@ class Bundle:
         """Nothing was left out: only then does a missing line prove anything."""
         return self._claims_all(name) and (name not in _SHAPES or self.text(name) is not None)
 
+    def wrapped(self, name: str) -> bool:
+        """A log as long as the kernel keeps one, of which nothing was cut: its beginning was overwritten."""
+        return self._key(name, "complete") is False and self._key(name, "truncated") is False and len(self.text(name) or "") >= SMALLEST_RING
+
     def error(self, name: str) -> str | None:
         """Why the probe itself failed."""
         return _string(self._key(name, "error"))
@@ -106,11 +149,17 @@ class Bundle:
         return value.get(key) if isinstance(value, dict) else None
 
     def _whole_text(self, name: str) -> str | None:
-        """The text if a person could read it and, where it claims to be whole, its tool wrote it."""
+        """The text if a person could read it and its tool wrote it; of one that was cut its whole lines, where those say something."""
         value = self.probes[name]
-        found = [text for text in (value, self._key(name, "stdout"), self._key(name, "content")) if _readable(text)]
-        garbled = found and name in _SHAPES and self._claims_all(name) and not _SHAPES[name].search(found[0])
-        return found[0] if found and not garbled else None
+        found = next((text for text in (value, self._key(name, "stdout"), self._key(name, "content")) if _readable(text)), None)
+        if found is None or (name != "nvidia_smi_list" and _shouts(found)):
+            return None
+        by_line = name in _BY_LINE or name.endswith("_log")
+        if self._key(name, "truncated") is True:
+            found = found[: found.rfind("\n") + 1] if by_line else ""
+        if (not found.strip() and not self._claims_all(name)) or (name in _SHAPES and not _SHAPES[name].search(found)):
+            return None
+        return folded(found) if by_line else found
 
 
 class Unseen(Bundle):
@@ -150,6 +199,16 @@ class _Asked(Mapping[str, Any]):
 def _readable(value: Any) -> bool:
     """Whether it is a text, and not mostly what no tool prints."""
     return isinstance(value, str) and not (UNREADABLE.search(value) and len(UNREADABLE.findall(value)) * 10 > len(value))
+
+
+def folded(text: str) -> str:
+    """A text in which no line is longer than tools write them: what searches one line for two words takes the square of its length."""
+    return _LONG_LINE.sub(r"\g<0>\n", text) if len(text) > LONGEST_LINE else text
+
+
+def _shouts(text: str) -> bool:
+    """Whether it is all in capitals."""
+    return not _SMALL.search(text) and len(_CAPITALS.findall(text)) > _FEW_CAPITALS
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -101,7 +101,7 @@ def _libraries(text: str) -> frozenset[str]:
 
 def _numbered(text: str) -> Iterator[Numbered]:
     """Each item of a list that names a node of NVIDIA's and its major; an absent minor is 0."""
-    for item in re.split(r"^\s*-\s", text, flags=re.M):
+    for item in re.split(r"^[ \t]*-\s", text, flags=re.M):
         if "/dev/nvidia" not in item:
             continue
         node = re.search(r"\bhostPath:\s*[\"']?(/dev/nvidia\S*?)[\"']?\s*$", item, re.M) or re.search(
@@ -114,7 +114,7 @@ def _numbered(text: str) -> Iterator[Numbered]:
 
 def _devices_part(text: str) -> str:
     """From the devices on, up to the edits that all share: names of hooks and environments stand elsewhere."""
-    start = re.search(r"^\s*devices:", text, re.M)
+    start = re.search(r"^[ \t]*devices:", text, re.M)
     end = re.search(r"^containerEdits:", text, re.M)
     return text[start.start() if start else 0 : end.start() if end and start and end.start() > start.start() else len(text)]
 

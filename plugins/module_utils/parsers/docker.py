@@ -25,7 +25,7 @@ JSON_FAULTS = (
     (r"[\u201c\u201d\u2018\u2019]", "typographic quotes"),
     (r",\s*[}\]]", "a comma before a closing bracket"),
     (r"[}\]\"\w]\s*\n\s*\"[\w-]+\"\s*:", "a missing comma before the next key"),
-    (r"^\s*(?://|#)", "a comment"),
+    (r"^[ \t]*(?://|#)", "a comment"),
 )
 
 
@@ -57,15 +57,15 @@ def info(text: str) -> dict[str, Any] | None:
 def _info_of_text(text: str) -> dict[str, Any] | None:
     found: dict[str, Any] = {}
     for key, heading in HEADINGS.items():
-        match = re.search(rf"^\s*{heading}:\s*(\S.*?)\s*$", text, re.M)
+        match = re.search(rf"^[ \t]*{heading}:[ \t]*(\S.*)$", text, re.M)
         if match:
-            found[key] = match.group(1)
-    runtimes = re.search(r"^\s*Runtimes:\s*(.*)$", text, re.M)
+            found[key] = match.group(1).strip()
+    runtimes = re.search(r"^[ \t]*Runtimes:[ \t]*(.*)$", text, re.M)
     if runtimes:
         found["Runtimes"] = {name: {} for name in runtimes.group(1).split()}
-    if re.search(r"^\s*rootless\s*$|name=rootless", text, re.M):
+    if re.search(r"^[ \t]*rootless\s*$|name=rootless", text, re.M):
         found["SecurityOptions"] = ["name=rootless"]
-    directories = re.search(r"^\s*CDI spec directories:\s*\n((?:\s+/\S+\n?)+)", text, re.M)
+    directories = re.search(r"^[ \t]*CDI spec directories:\s*\n((?:\s+/\S+\n?)+)", text, re.M)
     if directories:
         found["CDISpecDirs"] = directories.group(1).split()
     return found or None

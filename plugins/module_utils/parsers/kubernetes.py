@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 _RESOURCE = re.compile(r"""["']?(nvidia\.com/(?:gpu|mig-[\w.]+)(?:\.shared)?)["']?\s*[:=]\s*["']?(\d+)""")
-_KEY = r"""^[\s-]*["']?{}["']?\s*:\s*["']?([^\s"',#]+)"""
-_SECTION = re.compile(r"""^\s*["']?(capacity|allocatable|allocated resources)["']?\s*:""", re.M | re.I)
+_KEY = r"""^[ \t-]*["']?{}["']?\s*:\s*["']?([^\s"',#]+)"""
+_SECTION = re.compile(r"""^[ \t]*["']?(capacity|allocatable|allocated resources)["']?\s*:""", re.M | re.I)
 _MIG_PROFILE = re.compile(r"\b(\d+g\.\d+gb(?:\+\w+)?)\b")
 
 
@@ -63,7 +63,7 @@ def pod(text: str) -> Pod:
 
 def settings(text: str) -> dict[str, str]:
     """A container's environment in each form that people paste: `NAME=value`, `NAME: value`, `- name: NAME` with its `value:`."""
-    plain = dict(re.findall(r"^[\s-]*([A-Z][A-Z0-9_]+)\s*[=:]\s*[\"']?([^\s\"']*)", text, re.M))
+    plain = dict(re.findall(r"^[ \t-]*([A-Z][A-Z0-9_]+)\s*[=:]\s*[\"']?([^\s\"']*)", text, re.M))
     listed = dict(re.findall(r"name[\"']?\s*:\s*[\"']?([A-Z][A-Z0-9_]+)[\"']?,?\s+[\"']?value[\"']?\s*:\s*[\"']?([^\s\"',}]*)", text))
     return {**plain, **listed}
 

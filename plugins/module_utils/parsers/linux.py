@@ -75,8 +75,8 @@ _DPKG = re.compile(r"^([uihrp][nciUFHWt]) ?R?\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.
 # dkms 2: "nvidia, 535.98, 6.1.0-9-amd64, x86_64: installed"; dkms 3: "nvidia/535.98, 6.1.0-9-amd64, x86_64: installed (notes)"; "nvidia/535.98: added"
 _DKMS = re.compile(r"^([^\s,/]+)(?:/|, )([^\s,:]+)(?:, ([^\s,]+), ([^\s,:]+))?: ([\w-]+)([^\n]*)", re.M)
 _LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})[.+@]?\s+\d+\s+(\S+)\s+(\S+)\s+(?:(?:\?|\w+:\S+)\s+)?(?:(\d+),\s*(\d+)|\d+)\s.*?(\S+?)(?: -> \S+)?$", re.M)
-_STAT_FILE = re.compile(r"^\s*File: [`'\u2018]?(/dev/nvidia[^\s'\u2019]*)", re.M)
-_STAT_TYPE = re.compile(r"Device type: (\w+),(\w+)")
+_STAT_FILE = re.compile(r"^[ \t]*File: [`'\u2018]?(/dev/nvidia[^\s'\u2019]*)", re.M)
+_STAT_TYPE = re.compile(r"Device type: ([0-9a-f]+),([0-9a-f]+)")
 _STAT_ACCESS = re.compile(r"Access: \((\d+)/([bcdlps-])\S+\)\s+Uid: \(\s*\d+/\s*(\S+)\)\s+Gid: \(\s*\d+/\s*(\S+)\)")
 _HIGHEST_MAJOR = 511  # Linux CHRDEV_MAJOR_MAX; older coreutils print a device type in hex, newer ones in decimal
 _GONE = re.compile(r"cannot (?:access|statx?|open) [`'\u2018\"]?(/dev/nvidia[^\s'\u2019`\":]*)['\u2019\"]?: No such file", re.I)
@@ -212,7 +212,7 @@ def missing_device_nodes(text: str) -> frozenset[str]:
 def character_majors(text: str) -> dict[str, int]:
     """/proc/devices: name -> major of the character devices."""
     characters = text.split("Block devices:")[0]
-    return {name: int(major) for major, name in re.findall(r"^\s*(\d+) (\S+)", characters, re.M)}
+    return {name: int(major) for major, name in re.findall(r"^[ \t]*(\d+) (\S+)", characters, re.M)}
 
 
 def modinfo(text: str) -> dict[str, str]:
@@ -230,14 +230,15 @@ def default_kernel(grub: str, environment: str | None) -> str | None:
     """
     if "\n" not in grub.strip():
         return _release_of(grub.strip())
-    entries = re.findall(r"^menuentry .*?^\s*linux\S*\s+(\S+)", grub, re.M | re.S)
+    lines = re.findall(r"^(menuentry) |^[ \t]*linux\S*[ \t]+(\S+)", grub, re.M)
+    entries = [image for (entry, _none), (_other, image) in zip(lines, lines[1:]) if entry and image]
     default = _grub_default(grub, environment)
     return _release_of(entries[int(default)]) if default.isdigit() and int(default) < len(entries) else None
 
 
 def _grub_default(grub: str, environment: str | None) -> str:
     """grub.cfg's first literal `set default`; `saved_entry` comes from grubenv."""
-    chosen = [value for value in re.findall(r'^\s*set default="?([^"\n]*)"?', grub, re.M) if value != "${next_entry}"]
+    chosen = [value for value in re.findall(r'^[ \t]*set default="?([^"\n]*)"?', grub, re.M) if value != "${next_entry}"]
     if not chosen:
         return "0"
     saved = re.search(r"^saved_entry=(.*)$", environment or "", re.M)
@@ -267,7 +268,7 @@ def header_kernels(text: str) -> frozenset[str]:
 
 def blocks(text: str, module: str) -> bool:
     """Whether modprobe configuration keeps a module out: `blacklist`, or `install … /bin/false`."""
-    return bool(re.search(rf"^\s*(?:blacklist\s+{re.escape(module)}\s*$|install\s+{re.escape(module)}\s+/(?:usr/)?bin/(?:false|true))", text, re.M))
+    return bool(re.search(rf"^[ \t]*(?:blacklist\s+{re.escape(module)}\s*$|install\s+{re.escape(module)}\s+/(?:usr/)?bin/(?:false|true))", text, re.M))
 
 
 def blocked_on_command_line(text: str) -> frozenset[str]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_ALLOW = re.compile(r"^\s*lxc\.(cgroup2?)\.devices\.allow\s*[:=]\s*(?:(a)\b|c\s+(\d+|\*):\S+)", re.M)
+_ALLOW = re.compile(r"^[ \t]*lxc\.(cgroup2?)\.devices\.allow\s*[:=]\s*(?:(a)\b|c\s+(\d+|\*):\S+)", re.M)
 # Proxmox 8.1 and later passes a device by "dev0: /dev/nvidia0,gid=44" and allows it by itself; LXD and Incus by a device of type gpu.
-_PASSED = re.compile(r"^\s*dev\d+:\s*(?:path=)?(/dev/[\w/-]+)", re.M)
-_MOUNTED = re.compile(r"^\s*lxc\.mount\.entry\s*[:=]\s*(/dev/[\w/-]+)", re.M)
+_PASSED = re.compile(r"^[ \t]*dev\d+:\s*(?:path=)?(/dev/[\w/-]+)", re.M)
+_MOUNTED = re.compile(r"^[ \t]*lxc\.mount\.entry\s*[:=]\s*(/dev/[\w/-]+)", re.M)
 
 
 @dataclass(frozen=True)

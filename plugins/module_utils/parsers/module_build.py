@@ -57,7 +57,7 @@ _BUILDS = re.compile(
     re.IGNORECASE,
 )
 # What make prints of its own rules and commands, and a compiler's warnings, say nothing about how they ended.
-_NOISE = re.compile(r"^\s*(?:CC|LD|AR|CONFTEST|SYMLINK|OBJCOPY|MODPOST|HOSTCC)\b|echo >&2|:\d+: (?:warning|note): ", re.MULTILINE)
+_NOISE = re.compile(r"^[ \t]*(?:CC|LD|AR|CONFTEST|SYMLINK|OBJCOPY|MODPOST|HOSTCC)\b|echo >&2|:\d+: (?:warning|note): ", re.MULTILINE)
 _LONGEST = 1500
 
 

@@ -46,7 +46,7 @@ def prepare(pattern: str) -> Prepared:
     return Prepared(re.compile(pattern, re.IGNORECASE), _words(_parser.parse(pattern, re.IGNORECASE)))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def lowered(text: str) -> str:
     """The few texts of one bundle in which many patterns are searched."""
     return text.lower()

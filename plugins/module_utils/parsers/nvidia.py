@@ -63,7 +63,9 @@ def driver_packages(text: str) -> dict[str, str]:
 def gpus(text: str) -> tuple[Gpu, ...]:
     """The CSV of nvidia-smi's query, columns by their headings."""
     lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
-    headings = [re.sub(r"\s*\[.*", "", heading) for heading in lines[0]]
+    headings = [heading.partition("[")[0].rstrip() for heading in lines[0]]
+    if not {"index", "name", "uuid", "pci.bus_id"} <= set(headings):
+        raise ValueError("not the query's headings")
     return tuple(_gpu(dict(zip(headings, cells))) for cells in lines[1:])
 
 
@@ -93,7 +95,7 @@ def mig_profiles(text: str) -> tuple[tuple[str, ...], ...]:
     for line in text.splitlines():
         if line.startswith("GPU "):
             found.append([])
-        match = re.match(r"\s+MIG (\S+)\s+Device", line)
+        match = re.match(r"MIG (\S+)\s+Device", line.lstrip())
         if match and found:
             found[-1].append(match.group(1))
     return tuple(tuple(profiles) for profiles in found)

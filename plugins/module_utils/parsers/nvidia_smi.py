@@ -13,7 +13,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import
 
 # "|   7  NVIDIA A100 80G...  On   | 00000000:D6:00.0 Off |                 ERR! |"
 _ROW = re.compile(r"^\|\s*(\d+)\s+(.+?)\s*\|\s*([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)\s+\S*\s*\|\s*(\S+)\s*\|")
-_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)([^<>]*?)(/?)>([^<]*)")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w.-]*)(?![\w.-])([^<>]*)>([^<]*)")
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,10 @@ def _text_log(text: str) -> tuple[GpuLog, ...]:
 def _xml_log(text: str) -> tuple[GpuLog, ...]:
     found: dict[str, dict[str, str]] = {}
     gpu, path = "", []  # type: tuple[str, list[str]]
-    for closing, tag, attributes, empty, value in _TAG.findall(text):
+    for closing, tag, attributes, value in _TAG.findall(text):
         if closing:
             path = path[: -1 - path[::-1].index(tag)] if tag in path else path
-        elif not empty:
+        elif not attributes.endswith("/"):
             gpu = pci_address(attributes.split('"')[1]) if tag == "gpu" and attributes.count('"') > 1 else gpu
             path.append(tag)
             if value.strip():
@@ -109,5 +109,5 @@ def _logs(found: dict[str, dict[str, str]]) -> tuple[GpuLog, ...]:
 def csv(text: str) -> tuple[dict[str, str], ...]:
     """The rows of `--query-gpu=… --format=csv`, whatever was asked for, by heading without unit."""
     lines = [[cell.strip() for cell in line.split(",")] for line in text.splitlines() if line.strip()]
-    headings = [re.sub(r"\s*\[.*", "", heading) for heading in lines[0]] if lines else []
+    headings = [heading.partition("[")[0].rstrip() for heading in lines[0]] if lines else []
     return tuple(dict(zip(headings, cells)) for cells in lines[1:])

@@ -12,8 +12,8 @@ import re
 from typing import Any
 
 _KEY = re.compile(r"""^("[^"]*"|'[^']*'|[^\s\[{&*!|>%@#"'][^#]*?|<<)\s*:(?:\s+(.*))?$""")
-_COMMENT = re.compile(r"""^((?:[^'"#]|'[^']*'|"(?:\\.|[^"\\])*"|(?<=\S)#)*?)\s*(?:(?:(?<=\s)|^)#.*)?$""")
-_TOKEN = re.compile(r"""\s*("(?:\\.|[^"\\])*"|'[^']*'|[\[\]{},]|:(?=\s|$)|[^\[\]{},:\s"'](?:[^\[\]{},:]|:(?!\s|$))*)""")
+_COMMENT = re.compile(r"""^((?:[^'"#]|'[^']*'|"(?:\\.|[^"\\])*"|(?<=\S)#)*)(?:#.*)?$""")
+_TOKEN = re.compile(r"""("(?:\\.|[^"\\])*"|'[^']*'|[\[\]{},]|:(?=\s|$)|[^\[\]{},:\s"'](?:[^\[\]{},:]|:(?!\s|$))*)""")
 DEEPEST = 40
 
 
@@ -118,7 +118,7 @@ class _Document:
 def _bare(content: str) -> str:
     """A line without its comment."""
     match = _COMMENT.match(content) if "#" in content else None
-    return match.group(1) if match else content
+    return match.group(1).rstrip() if match else content
 
 
 def _unquoted(text: str) -> str:

@@ -46,7 +46,7 @@ def denials(text: str) -> tuple[Denial, ...]:
 
 
 def _of_line(words: str, rest: str) -> Denial:
-    fields = key_values("\n".join(re.findall(r'\w+=(?:"[^"]*"|\S+)', rest)))
+    fields = key_values("\n".join(re.findall(r'\b\w+=(?:"[^"]*"|\S+)', rest)))
     path = fields.get("path") or fields.get("name") or ""
     return Denial(
         permissions=tuple(words.split()),

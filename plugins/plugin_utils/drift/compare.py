@@ -33,7 +33,8 @@ RELEASE, MISSING, VERSION, EXTRA, HOLD, REPOSITORY, CONFIGURATION, REBOOT = (
 JUDGED: dict[str, tuple[str, ...]] = {
     "system": ("kernel.os_is_wanted",),
     "kernel": ("kernel.running_is_wanted", "kernel.boot_default_is_wanted"),
-    "module": ("driver.version_is_pinned", "driver.module_flavour", "driver.library_version_mismatch"),
+    # the user space is compared as packages
+    "module": ("driver.version_is_pinned", "driver.module_flavour"),
     "engine": ("engine.version_is_pinned", "engine.containerd_version", "engine.runc_version", "engine.restarted_since_change"),
     "cgroup": ("policy.cgroup_version",),
     "cdi_spec": ("container_toolkit.cdi_spec_is_of_driver", "container_toolkit.cdi_spec_devices"),

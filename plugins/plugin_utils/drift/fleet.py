@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils import bundles
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.drift.compare import KINDS, Drift, drift
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.drift.compare import Drift, drift
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import aligned, printed
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
@@ -93,14 +93,14 @@ def _block(name: str, node: Result) -> Iterable[str]:
 
 
 def metrics(result: Result) -> str:
-    """`goldnode_drift_differences{pool,node,kind}` and `goldnode_drift_state{pool,node,state}`, for the node exporter's text files."""
+    """`goldnode_drift_state{pool,node,state}`, and for a node that drifted `goldnode_drift_differences{pool,node,kind}`; for the node exporter's text files."""
     registry = CollectorRegistry()
     differences = Gauge("goldnode_drift_differences", "Differences between a node and its release.", ["pool", "node", "kind"], registry=registry)
     states = Gauge("goldnode_drift_state", "1 for the state that a node is in.", ["pool", "node", "state"], registry=registry)
     for name, node in result["nodes"].items():
         counted = Counter(one["kind"] for one in node["differences"])
-        for kind in KINDS:
-            differences.labels(result["pool"], name, kind).set(counted[kind])
+        for kind, count in counted.items():
+            differences.labels(result["pool"], name, kind).set(count)
         for state in result["count"]:
             states.labels(result["pool"], name, state).set(node["state"] == state)
     return bytes(generate_latest(registry)).decode()

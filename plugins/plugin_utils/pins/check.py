@@ -13,7 +13,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins import rules as _rules  # noqa: F401 - registers them
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.change import changed, in_words
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, PIN_RULES, REFUSAL, WARNING, Change, Found, PinRule, Statement
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.schema import SCHEMA_RULE, form, with_digests
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.schema import SCHEMA_RULE, form, judgeable
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.view import PinSet
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.waivers import Waiver, settled
 
@@ -68,7 +68,7 @@ def judged(pins: Any, today: date) -> list[Statement]:
     wrong = list(form(pins))
     if any(one.rule == SCHEMA_RULE.id for one in wrong):
         return wrong
-    whole = PinSet(with_digests(pins), today)
+    whole = PinSet(judgeable(pins), today)
     said = list(everything(whole))
     return [*wrong, *(statement(whole, one, said) for one in said)]
 
@@ -92,9 +92,16 @@ def statement(pins: PinSet, said: Said, beside: Sequence[Said]) -> Statement:
 def nearest(pins: PinSet, said: Said, beside: Sequence[Said]) -> Change | None:
     """Of the candidates that settle what was said the one that brings least that is new, and leaves least; of equals the nearest."""
     before = {(rule.id, found.place) for rule, found, severity in beside if severity != NOTE}
-    settling = itertools.islice((change for change in said[1].changes if settles(pins, said, change)), WHOLE)
+    removing = [change for change in said[1].changes if takes_out(change)]
+    keeping = itertools.islice((change for change in said[1].changes if change not in removing and settles(pins, said, change)), WHOLE)
+    settling = (*keeping, *(change for change in removing if settles(pins, said, change)))
     priced = ((cost(pins, change, before), place, change) for place, change in enumerate(settling))
     return min(priced, default=((), 0, None), key=lambda one: one[:2])[2]
+
+
+def takes_out(change: Change) -> bool:
+    """Whether a change gives up a GPU or an image: the last resort, however near it stands."""
+    return any(value is None and place.startswith(("gpus[", "workload_images[")) for place, value in change.items())
 
 
 def cost(pins: PinSet, change: Change, before: set[tuple[str, str]]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins import rules as _rules  # noqa: F401 - registers them
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, PIN_RULES, PinRule
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.schema import FLOATING_TAG, SCHEMA_RULE
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.schema import FLOATING_TAG, MODULE_NAME, SCHEMA_RULE
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.waivers import WAIVER_RULES
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.rule_pages import as_text
 
@@ -22,7 +22,7 @@ The severity is what a rule says at most: low confidence warns where high would 
 
 def every() -> tuple[PinRule, ...]:
     """All rules, those of the form first and those of the waivers last."""
-    return (SCHEMA_RULE, FLOATING_TAG, *PIN_RULES.values(), *WAIVER_RULES)
+    return (SCHEMA_RULE, FLOATING_TAG, MODULE_NAME, *PIN_RULES.values(), *WAIVER_RULES)
 
 
 def pages() -> dict[str, str]:

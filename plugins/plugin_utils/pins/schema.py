@@ -11,7 +11,7 @@ from typing import Any
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import SCHEMA, engine_problems
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.shape import sentences
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.change import changed, in_words
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import REFUSAL, PinRule, Statement
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, REFUSAL, PinRule, Statement
 
 DOCS = "docs/pins_and_locks.md"
 SCHEMA_RULE = PinRule(
@@ -31,6 +31,15 @@ FLOATING_TAG = PinRule(
     "A container image is named by its digest",
     "A tag can be pushed again: the same pins would be another CUDA or framework tomorrow, on one node and not on the other.",
     "Write name:tag@sha256:…; docker buildx imagetools inspect <image> prints the digest.",
+    DOCS,
+)
+MODULE_NAME = PinRule(
+    "pins.extra_module_name",
+    lambda _pins: iter(()),
+    NOTE,
+    "An extra module is named by its DKMS package",
+    "lock_stack finds an extra module by its package's name; another name is understood by people alone.",
+    "Write the package's name, such as mlnx-ofed-kernel-dkms.",
     DOCS,
 )
 _NO_DIGEST = re.compile(r"[^@\s]+")
@@ -55,10 +64,20 @@ def untagged(pins: Any) -> list[tuple[str, str]]:
     ]
 
 
-def with_digests(pins: Any) -> Any:
-    """The pins with a placeholder for each digest that is missing, so that everything else can be judged."""
-    found = untagged(pins)
-    return changed(pins, {place: reference + _PLACEHOLDER for place, reference in found}) if found else pins
+def module_names(pins: Any) -> list[tuple[str, str]]:
+    """The extra modules that are named otherwise than their DKMS package, by dotted place: only lock_stack needs the package's name."""
+    listed = pins.get("extra_modules") if isinstance(pins, Mapping) else None
+    names = [
+        (f"extra_modules[{index}].name", one.get("name")) for index, one in enumerate(listed if isinstance(listed, list) else []) if isinstance(one, Mapping)
+    ]
+    return [(place, name) for place, name in names if isinstance(name, str) and name and not name.endswith("-dkms")]
+
+
+def judgeable(pins: Any) -> Any:
+    """The pins with a placeholder for each digest that is missing and a package's name for each module, so that everything else can be judged."""
+    digests = {place: reference + _PLACEHOLDER for place, reference in untagged(pins)}
+    names = {place: re.sub(r"[^a-z0-9+._-]", "-", f"{name.lower()}-dkms".lstrip("+._-")) for place, name in module_names(pins)}
+    return changed(pins, {**digests, **names}) if digests or names else pins
 
 
 def form(pins: Any) -> Iterator[Statement]:
@@ -66,7 +85,10 @@ def form(pins: Any) -> Iterator[Statement]:
     for place, reference in untagged(pins):
         reason = f'{place} is "{reference}", without a digest: the tag can move'
         yield Statement(FLOATING_TAG.id, REFUSAL, reason, DOCS, {"change": None, "words": FLOATING_TAG.fix}, place)
-    whole = with_digests(pins)
+    for place, name in module_names(pins):
+        reason = f'{place} is "{name}"; lock_stack resolves an extra module by the name of its DKMS package (mlnx-ofed-kernel-dkms)'
+        yield Statement(MODULE_NAME.id, NOTE, reason, DOCS, place=place)
+    whole = judgeable(pins)
     for words in sentences(whole, SCHEMA) or engine_problems(whole):
         change = repair(words)
         offered = {"change": change, "words": in_words(change) if change else words.rpartition("accepted: ")[2]}

@@ -14,10 +14,14 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge import driv
 
 Numbers = tuple[int, ...]
 _EPOCH = re.compile(r"^\d+:")
-# What comes after the numbers in a package of a distribution's own: Debian, Ubuntu, RHEL and its rebuilds, Amazon Linux, SUSE.
-_REVISION = re.compile(
-    r"(?P<debian>\+deb\d+u\d|~deb\d+u\d|dfsg|[~+]ds\d)|(?P<ubuntu>-\d+[\w.~+]*ubuntu\d)|(?P<rhel>\.el\d)|(?P<amazon>\.amzn\d)|(?P<sles>-(?:bp|lp)?15\d{4}\.)"
-)
+# What comes after the numbers in a package of a distribution's own.
+_REVISIONS = {
+    "debian": re.compile(r"\+deb\d+u\d|~deb\d+u\d|dfsg|[~+]ds\d"),
+    "ubuntu": re.compile(r"-\d+[\w.~+]*ubuntu\d"),
+    "rhel": re.compile(r"\.el\d"),
+    "amazon": re.compile(r"\.amzn\d"),
+    "sles": re.compile(r"-(?:bp|lp)?1[56]\d{4}\."),
+}
 # docker-ce names the distribution that it is built for; Microsoft's Moby packages likewise. Neither is the distribution's.
 _BUILT_FOR = re.compile(r"~(?:debian|ubuntu)\.|^\d+:.*\.el\d|-ubuntu\d\d\.\d\du\d")
 
@@ -33,11 +37,9 @@ class Version:
     numbers: Numbers
     is_range: bool = False
 
-    @property
-    def revision(self) -> str:
-        """Whose package it is by its revision: `debian`, `ubuntu`, `rhel`, `amazon`, `sles`, or empty for an upstream version."""
-        found = _REVISION.search(self.text)
-        return str(found.lastgroup) if found and not _BUILT_FOR.search(self.text) else ""
+    def is_of(self, family: str) -> bool:
+        """Whether its revision is that of a package of a distribution's own; an upstream version has none."""
+        return bool(_REVISIONS[family].search(self.text)) and not _BUILT_FOR.search(self.text)
 
     @property
     def upstream(self) -> str:

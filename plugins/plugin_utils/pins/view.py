@@ -43,6 +43,11 @@ class Gpu:
         return products.product(self.words)
 
     @property
+    def switch(self) -> str:
+        """Where NVSwitch is for it; a generation's name, or a device without a known product, does not tell."""
+        return self.product.switch or (products.NOWHERE if self.capability else products.UNKNOWN)
+
+    @property
     def is_consumer(self) -> bool:
         """Whether CUDA's forward compatibility refuses it (804)."""
         return bool(re.search(architectures.CONSUMER, self.words, re.I))
@@ -157,21 +162,22 @@ class PinSet:
 
     def is_distributions(self, name: str) -> bool:
         """Whether a program of the engine is the distribution's own package: by its revision, or because all of them have the archive's numbers."""
-        if self.parts[name].revision == self.family or (self.family, name) in engines.ALWAYS_DISTRIBUTION:
+        if self.parts[name].is_of(self.family) or (self.family, name) in engines.ALWAYS_DISTRIBUTION:
             return True
         archive = engines.DISTRIBUTION.get((self.distribution, self.archive_release), {})
         return all(part.upstream in archive.get(one, ()) for one, part in self.parts.items())
 
     @property
     def archive_release(self) -> str:
-        """The release as archives name it: Debian's without a point release."""
-        return self.release.split(".")[0] if self.distribution == "debian" else self.release
+        """The release as its archive names it."""
+        return distributions.archive(self.distribution, self.release)
 
     @cached_property
     def distributions_driver(self) -> bool:
         """Whether the driver is one that the distribution itself maintains."""
-        archive = drivers.DISTRIBUTION.get((self.distribution, self.archive_release), ())
-        return (self.driver.revision in ("debian", "ubuntu") and self.driver.revision == self.distribution) or self.driver.upstream in archive
+        if self.distribution == "ubuntu" and "-" in self.driver.text:
+            return "-0ubuntu" in self.driver.text  # NVIDIA's own packages for Ubuntu have -1ubuntu1
+        return self.driver.upstream in drivers.DISTRIBUTION.get((self.distribution, self.archive_release), ())
 
     @cached_property
     def images(self) -> tuple[Image, ...]:

@@ -8,7 +8,7 @@ import re
 from typing import Any, Callable, Generic, Iterable, Mapping, NamedTuple, TypeVar, overload
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import needles
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import Bundle, folded
 
 T = TypeVar("T")
 
@@ -42,9 +42,8 @@ class Message(NamedTuple):
 
 def first_with(pattern: str, messages: Iterable[Message]) -> tuple[Message, re.Match[str]] | None:
     """The first message that has the pattern, and where; case does not matter."""
-    compiled = needles.prepare(pattern).pattern
     for message in messages:
-        if match := compiled.search(message.text):
+        if match := needles.search(pattern, message.text):
             return message, match
     return None
 
@@ -89,10 +88,10 @@ class Base:
     @fact
     def messages(self) -> tuple[Message, ...]:
         """What the tools said, on the host first, then in each container; nvidia-smi's long log is data and not said to anybody."""
-        spoken = [Message(name, text) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
+        spoken = [Message(name, folded(text)) for name in SPOKEN if (text := self.bundle.output(name)) and "NVSMI LOG==" not in text]
         for number, run in enumerate(self.runs, start=1):
             parts = [str(run[key]) for key in ("error", "stdout", "stderr") if run.get(key)]
-            spoken += [Message(f"run {number}", "\n".join(parts))] if parts else []
+            spoken += [Message(f"run {number}", folded("\n".join(parts)))] if parts else []
         return tuple(spoken)
 
     @fact

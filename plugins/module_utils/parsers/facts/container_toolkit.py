@@ -15,6 +15,35 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.engine 
 PACKAGE = re.compile(
     r"\b(libnvidia-container(?:1|-tools)?|nvidia-container-toolkit(?:-base)?|nvidia-container-runtime|nvidia-docker2)(?::\w+)?(?:/\S+)?[ \t|-]+(\d[\w.+~:-]*)"
 )
+# What config.toml sets (NVIDIA/nvidia-container-toolkit api/config/v1); an excerpt may show a table's keys without its heading.
+SETTINGS = frozenset(
+    [
+        "accept-nvidia-visible-devices-as-volume-mounts",
+        "accept-nvidia-visible-devices-envvar-when-unprivileged",
+        "disable-require",
+        "swarm-resource",
+        "supported-driver-capabilities",
+        "features",
+        "nvidia-container-cli",
+        "nvidia-container-runtime",
+        "nvidia-container-runtime-hook",
+        "nvidia-ctk",
+        "root",
+        "path",
+        "environment",
+        "debug",
+        "ldcache",
+        "ldconfig",
+        "load-kmods",
+        "no-cgroups",
+        "no-pivot",
+        "user",
+        "log-level",
+        "mode",
+        "modes",
+        "runtimes",
+    ]
+)
 LISTINGS = ("dpkg_l", "rpm_qa", "pacman_q", "apt_list")
 # What a package manager says about a package that is not there.
 NOT_INSTALLED = r"(?:no packages? found matching|package) '?nvidia-container-toolkit(?:'| is not installed|\s|$)|^un\s+nvidia-container-toolkit\s"
@@ -63,8 +92,10 @@ class ContainerToolkitFacts(EngineFacts):
 
     @fact
     def toolkit_settings(self) -> toml.Settings:
-        """config.toml, path -> value; what is commented out is not there."""
-        return toml.settings(self.need("toolkit_config"))
+        """config.toml, path -> value; what is commented out is not there. A whole file that sets nothing leaves the defaults."""
+        found = toml.settings(self.need("toolkit_config"))
+        known = any(SETTINGS.intersection(path) for path in found)
+        return found if known or (not found and self.bundle.complete("toolkit_config")) else self.known(None)
 
     def toolkit_setting(self, table: str, key: str) -> Any:
         """One value of config.toml; None where it is not set or the file was not seen."""
@@ -87,7 +118,8 @@ class ContainerToolkitFacts(EngineFacts):
     @fact
     def cdi_listed(self) -> tuple[str, ...]:
         """The devices that `nvidia-ctk cdi list` names."""
-        return tuple(re.findall(r"^\s*(?:cdi:\s*)?(\S*nvidia\.com/\S+=\S+)\s*$", self.need("cdi_list"), re.M))
+        words = (line.split()[-1] for line in self.need("cdi_list").splitlines() if len(line.split()) == 1 or line.split()[:1] == ["cdi:"])
+        return tuple(word for word in words if re.search(r"nvidia\.com/[^=\s]+=.", word))
 
     @fact
     def host_driver_version(self) -> str | None:

@@ -50,7 +50,7 @@ class DeviceNodeFacts(Base):
 
     def _without_capability_nodes(self) -> bool:
         text = self.bundle.output("ls_dev_nvidia_caps") or ""
-        return self.bundle.absent("ls_dev_nvidia_caps") or bool(re.search(r"cannot access [^\n]*/dev/nvidia-caps[^\n]*No such file", text))
+        return self.bundle.absent("ls_dev_nvidia_caps") or bool(re.search(r"cannot access \S{0,3}/dev/nvidia-caps\S* No such file", text))
 
     @fact
     def container_device_nodes(self) -> dict[str, linux.DeviceNode]:

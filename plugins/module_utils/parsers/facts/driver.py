@@ -14,6 +14,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.kernel 
 
 # How people state that something works with another version.
 GOOD_NEWS = r"\b(?:no|none|never|without|works?|worked|fine|ok|okay|pass(?:es|ed)?|stable|true)\b"
+# What `systemctl is-active` says of a unit: systemd's UnitActiveState, and `unknown` of one that it has not.
+STATES = ("active", "reloading", "inactive", "failed", "activating", "deactivating", "maintenance", "refreshing", "unknown")
 
 
 class DriverFacts(KernelFacts):
@@ -141,6 +143,7 @@ class DriverFacts(KernelFacts):
     def service(self, name: str) -> dict[str, str] | None:
         """`systemctl show` of a service; the one word of `systemctl is-active` becomes ActiveState."""
         text = (self.bundle.text(name) or "").strip()
-        if not text:
-            return None
-        return linux.key_values(text) if "=" in text else {"ActiveState": text.splitlines()[-1]}
+        if text in STATES:
+            return {"ActiveState": text}
+        values = linux.key_values(text)
+        return values if "ActiveState" in values or values.get("LoadState") == "not-found" else None

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd, docker, linux, nvidia
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.bundle import folded
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import Message, fact, first_with
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.driver import DriverFacts
 
@@ -58,7 +59,7 @@ class EngineFacts(DriverFacts):
     @fact
     def engine_messages(self) -> tuple[Message, ...]:
         """What containers, their tools and the daemons said in words: no JSON, as a container that started prints it, and not the driver's own tools."""
-        spoken = (*(self.messages or ()), *(Message(name, self.bundle.output(name) or "") for name in DAEMON_WORDS))
+        spoken = (*(self.messages or ()), *(Message(name, folded(self.bundle.output(name) or "")) for name in DAEMON_WORDS))
         return tuple(message for message in spoken if message.text and message.text.lstrip()[:1] != "{" and not message.source.startswith(DRIVER_TOOLS))
 
     def engine_said(self, pattern: str) -> tuple[Message, re.Match[str]] | None:

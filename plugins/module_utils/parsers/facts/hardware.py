@@ -13,7 +13,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base im
 LOGS = ("dmesg", "kernel_log", "journal", "syslog", "nvidia_installer_log")
 # Sources of messages that speak from inside a container or a pod, but for the lines of the hook, which runs on the host and relays what NVML says there.
 INSIDE = ("run ", "pod_", "app_log")
-HOOK_LINE = re.compile(r"[^\n]*(?:nvidia-container-cli|nvidia-container-runtime|nvml error)[^\n]*")
+HOOK = re.compile(r"nvidia-container-cli|nvidia-container-runtime|nvml error")
 SMI = ("nvidia_smi", "nvidia_smi_list", "nvidia_smi_query", "nvidia_smi_q")
 
 
@@ -86,7 +86,7 @@ class HardwareFacts(Base):
     @fact
     def host_words(self) -> str:
         """The sentences of the NVIDIA module and of the host's services, what the host's tools said, and the lines of the hook."""
-        spoken = (message.text if not message.source.startswith(INSIDE) else "\n".join(HOOK_LINE.findall(message.text)) for message in self.messages or ())
+        spoken = (message.text if not message.source.startswith(INSIDE) else _of_hook(message.text) for message in self.messages or ())
         return "\n".join([self.nvrm or "", *spoken])
 
     def told(self, pattern: str) -> re.Match[str] | None:
@@ -97,3 +97,8 @@ class HardwareFacts(Base):
         """Where nvidia-smi on the host says something."""
         found = self.said(pattern, lambda source: source in SMI)
         return found[1] if found else None
+
+
+def _of_hook(text: str) -> str:
+    """The lines of the hook."""
+    return "\n".join(line for line in text.splitlines() if HOOK.search(line))

@@ -12,6 +12,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.hardwar
 
 # Probes in which the loading of modules is told, beside what tools said.
 LOADING = ("dmesg", "journal", "modprobe_nvidia")
+# modinfo of kmod, of module-init-tools and of busybox; "modinfo: command not found" says nothing about modules.
+_NO_MODULE = re.compile(r"\bmodule '?nvidia'? not found|could not find module '?nvidia", re.I)
 
 
 class KernelFacts(HardwareFacts):
@@ -30,8 +32,11 @@ class KernelFacts(HardwareFacts):
 
     @fact
     def modules(self) -> frozenset[str]:
-        """The loaded kernel modules; a kernel without loadable modules has no list, and none is loaded."""
-        return frozenset() if self.bundle.absent("lsmod") else linux.modules(self.need("lsmod"))
+        """The loaded kernel modules; a kernel without loadable modules has no list, and none is loaded. An empty list beside a driver that runs is none."""
+        if self.bundle.absent("lsmod"):
+            return frozenset()
+        found = linux.modules(self.need("lsmod"))
+        return found if found or not self.bundle.text("proc_driver_nvidia_version") else self.known(None)
 
     @fact
     def modules_not_loaded(self) -> frozenset[str]:
@@ -100,9 +105,10 @@ class KernelFacts(HardwareFacts):
     @fact
     def module_on_disk(self) -> dict[str, str]:
         """modinfo of the nvidia module that the running kernel would load; empty when it finds none."""
-        if self.bundle.rc("modinfo_nvidia"):
-            return {} if "not found" in (self.bundle.output("modinfo_nvidia") or "") else self.known(None)
-        return linux.modinfo(self.need("modinfo_nvidia"))
+        found = linux.modinfo(self.bundle.text("modinfo_nvidia") or "")
+        if "vermagic" in found:
+            return found
+        return {} if _NO_MODULE.search(self.bundle.output("modinfo_nvidia") or "") else self.known(None)
 
     @fact
     def boot_kernels(self) -> frozenset[str]:
@@ -138,7 +144,7 @@ class KernelFacts(HardwareFacts):
         if "nvidia" in linux.blocked_on_command_line(self.bundle.text("kernel_cmdline") or ""):
             return "the kernel command line"
         texts = self.known(self.bundle.files("modprobe_d"))
-        return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^\s*alias\s+nvidia\s+off", text, re.M)), "")
+        return next((path for path, text in texts.items() if linux.blocks(text, "nvidia") or re.search(r"^[ \t]*alias\s+nvidia\s+off", text, re.M)), "")
 
 
 def _since(then: str, now: str) -> str:

@@ -64,5 +64,5 @@ class OrchestratorFacts(EngineFacts):
     def default_runtime(self) -> str | None:
         """The runtime that a container gets when it names none: Docker's, else that of containerd."""
         docker = (self.docker_info or {}).get("DefaultRuntime") or (self.docker_config or {}).get("default-runtime")
-        found = re.search(r'^\s*default_runtime_name\s*=\s*"([^"]+)"', self.bundle.text("containerd_config") or "", re.M)
+        found = re.search(r'^[ \t]*default_runtime_name\s*=\s*"([^"]+)"', self.bundle.text("containerd_config") or "", re.M)
         return docker or (found.group(1) if found else None)

@@ -8,8 +8,8 @@ import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apparmor, lxc, selinux
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import fact
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.container_toolkit import ContainerToolkitFacts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.device_nodes import DeviceNodeFacts
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.engine import EngineFacts
 
 _AUDITED = ("audit_avc", "dmesg", "journal")
 _NESTED = re.compile(r"\b(?:lxc|lxd|incus|proxmox|nested|nspawn)\b|-pve\b|/var/lib/(?:lxc|lxd|incus)/", re.I)
@@ -30,7 +30,7 @@ _HAD_IT_BEFORE = re.compile(
 )
 
 
-class PolicyFacts(EngineFacts, DeviceNodeFacts):
+class PolicyFacts(ContainerToolkitFacts, DeviceNodeFacts):
     """Control groups, security modules and what they forbid."""
 
     @fact
@@ -53,8 +53,9 @@ class PolicyFacts(EngineFacts, DeviceNodeFacts):
     @fact
     def no_cgroups(self) -> bool:
         """Whether the toolkit is told to leave device cgroups alone; its default is not to."""
-        found = re.search(r"^\s*no-cgroups\s*=\s*(true|false)", self.need("toolkit_config"), re.M)
-        return found.group(1) == "true" if found else self.known(False if self.bundle.complete("toolkit_config") else None)
+        self.known(self.toolkit_settings)
+        told = self.toolkit_setting("nvidia-container-cli", "no-cgroups")
+        return told if isinstance(told, bool) else self.known(False if self.bundle.complete("toolkit_config") else None)
 
     @fact
     def rootless(self) -> bool:

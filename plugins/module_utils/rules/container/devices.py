@@ -28,7 +28,7 @@ SPOKEN_VARIABLE = (
 )
 UNKNOWN_DEVICE = r"device error: (?:unknown device id: )?(?P<id>[\w:.-]+)(?:: unknown device)?|unresolvable CDI devices (?P<cdi>nvidia\.com/gpu=[\w:.-]+)"
 HIDES_ALL = ("", "-1", "none", "void", "nodevfiles")
-NVIDIA_SMI_LINE = re.compile(r"^\s*GPU \d+: ", re.M)
+NVIDIA_SMI_LINE = re.compile(r"^[ \t]*GPU \d+: ", re.M)
 
 
 @rule(

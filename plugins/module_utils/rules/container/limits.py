@@ -20,7 +20,7 @@ RUN_MOUNT = r"(?:-v|--volume|--mount)[ =]\S*?((?:/var)?/run:(?:/var)?/run\b)"
 
 def shared_memory_size(facts: Facts) -> str:
     """The size of the container's /dev/shm, where anything says it."""
-    table = re.search(r"\bshm\s+([\d.]+[KMG]?)\b|(\S+)\s+(?:\S+\s+){3}/dev/shm", str(facts.bundle.stated.get("container_df_shm") or ""))
+    table = re.search(r"\bshm\s+([\d.]+[KMG]?)\b|(?<!\S)(\S+)\s+(?:\S+\s+){3}/dev/shm", str(facts.bundle.stated.get("container_df_shm") or ""))
     if table:
         return next(group for group in table.groups() if group)
     requests = facts.gpu_requests

@@ -9,7 +9,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.model import DRIVER
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvrm
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import silence
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, rule
 
 GSP_XIDS = (119, 120)
 TIMEOUT = r"Timeout (?:after \d+s of )?waiting for RPC (?:from|response from) (?:GPU\d+ )?GSP"
@@ -42,7 +43,7 @@ def gsp_firmware_present(facts: Facts, wanted: Wanted) -> Outcome:
         version = facts.driver_version or "the driver's version"
         cause = f"The GSP firmware file of {version} is missing or cannot be read ({match.group(0).strip()}), so the module cannot initialise the GPU."
         return failed("the GSP firmware", match.group(0).strip(), cause=cause)
-    return passed() if facts.kernel_log is not None else unknown()
+    return silence(facts)
 
 
 @rule(
@@ -62,7 +63,7 @@ def gsp_answers(facts: Facts, wanted: Wanted) -> Outcome:
     events = [event for event in facts.xids or () if event.code in GSP_XIDS or event.cause in GSP_XIDS]
     match = facts.told(TIMEOUT) or facts.told(NOT_BOOTED)
     if not events and not match:
-        return passed() if facts.bundle.complete("dmesg") else not_applicable("what is left of the kernel log shows none") if facts.kernel_log else unknown()
+        return silence(facts)
     seen = f"Xid {events[0].code} on {events[0].device}" if events else match.group(0).strip() if match else ""
     if events:
         cause = (
@@ -97,7 +98,7 @@ def initialises_gpus(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver initialises the GPUs"""
     failures = nvrm.adapter_failures(facts.nvrm or "")
     if not failures:
-        return passed() if facts.bundle.complete("dmesg") else not_applicable("what is left of the kernel log shows none") if facts.kernel_log else unknown()
+        return silence(facts)
     name, meaning = STATUSES.get(failures[0].status or 0, ("unknown", "no meaning is known for this status"))
     device = failures[0].device or "the GPU"
     virtual = facts.virtual_machine

@@ -10,6 +10,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.model import DRIVER
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import silence
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 
 # What the kernel says when it refuses a module: kernel/module/main.c and version.c, certs, SELinux.
@@ -21,6 +22,7 @@ REFUSALS = re.compile(
 BAD_OPTION = r"nvidia\w*: [`'\"]?(?P<value>[^`'\"\n]*)['\"]? invalid for parameter [`'\"]?(?P<name>\w+)|could not insert '?nvidia'?: Invalid argument"
 UNREACHABLE = r"couldn't communicate with the NVIDIA driver|nvml error: driver not loaded|Failed to initialize NVML: Driver Not Loaded|ERROR_DRIVER_NOT_LOADED"
 NO_SMI = r"nvidia-smi: (?:command )?not found|command not found: nvidia-smi|Command 'nvidia-smi' not found"
+SMI_WORDS = r"NVIDIA-SMI|NVML|NVIDIA driver|No devices were found|Unable to determine the device handle"
 NO_NVML = r"couldn't find libnvidia-ml\.so|Failed to initialize NVML: (?:could not load NVML library|Shared Library Not Found)|NVML Shared Library Not Found"
 BLOCKED_IN_WSL = r"GPU access blocked by the operating system|WSL environment detected but no adapters were found|libdxcore\.so[^\n]*(?:cannot open|not found)"
 
@@ -69,7 +71,7 @@ def is_installed(facts: Facts, wanted: Wanted) -> Outcome:
         cause = f"The driver's user space is incomplete on the host: its library libnvidia-ml.so is missing ({library.group(0)})."
         return failed("libnvidia-ml.so", library.group(0), cause=cause)
     if not (facts.bundle.absent("nvidia_smi") or facts.smi_says(NO_SMI)):
-        return passed() if facts.bundle.looked("nvidia_smi") else unknown()
+        return passed() if facts.smi_works or facts.library_version or facts.smi_says(SMI_WORDS) else unknown()
     if facts.module_loaded and not facts.bundle.absent("ls_driver_libs"):
         return unknown("the module is loaded and nvidia-smi is not on the path: a driver container brings it, or the user space is not installed")
     if facts.module_loaded:
@@ -98,7 +100,7 @@ def module_options(facts: Facts, wanted: Wanted) -> Outcome:
         return failed(
             "options that the module accepts", match.group(0), cause=f"The nvidia module refuses its option {option} ({match.group(0)}), and does not load."
         )
-    return passed() if facts.kernel_log is not None else unknown()
+    return silence(facts)
 
 
 @rule(
@@ -134,11 +136,10 @@ def _unreachable(facts: Facts, expected: str) -> Outcome:
     match = facts.told(UNREACHABLE)
     if not match:
         return unknown()
-    kernel = facts.kernel_release or facts.bundle.text("uname_r") or "6.18.44-fc-v657"
+    kernel = (facts.kernel_release or facts.bundle.text("uname_r") or "").strip()
     cause = (
-        f"The nvidia kernel module is not loaded on the host ({match.group(0)}): either none is built for the running kernel {kernel.strip()} (a kernel "
-        f"update without "
-        "DKMS rebuild or headers), or the kernel refuses it (Secure Boot, nouveau holds the GPU)."
+        f"The nvidia kernel module is not loaded on the host ({match.group(0)}): either none is built for the running kernel{kernel and ' '}{kernel} "
+        "(a kernel update without DKMS rebuild or headers), or the kernel refuses it (Secure Boot, nouveau holds the GPU)."
     )
     remedy = (
         "Run modprobe nvidia and read its error and dmesg; install the headers of the running kernel and build the module (dkms autoinstall), or boot "

@@ -19,7 +19,7 @@ RESTART = "systemctl restart docker (running containers stop unless live-restore
 # docker's client, client/errors.go of moby; podman and nerdctl for theirs.
 NO_ANSWER = (
     r"(?:Cannot connect to the Docker daemon|error during connect|permission denied while trying to connect|failed to connect to the docker API"
-    r"|cannot access containerd socket|[\w/.-]*containerd\.sock\\?\"?: connect)[^\n]*"
+    r"|cannot access containerd socket|(?<![\w/.-])[\w/.-]*containerd\.sock\\?\"?: connect)[^\n]*"
 )
 NO_LIBRARY = r"load library failed: (?:libnvidia-ml|libcuda)\.so[^\n]*"
 # What a daemon says that has no driver, toolkit or runtime in its own world.
@@ -71,7 +71,7 @@ def config_is_readable(facts: Facts, wanted: Wanted) -> Outcome:
     both = re.search(r"--add-runtime[= ](\S+)", facts.bundle.text("docker_service") or "")
     if both and "runtimes" in (facts.docker_config or {}):
         return _refused(f"runtimes: from flag --add-runtime {both.group(1)} and from daemon.json")
-    return passed("daemon.json") if text or facts.bundle.absent("docker_daemon_json") else unknown()
+    return passed("daemon.json") if facts.docker_config is not None else unknown()
 
 
 def _refused(why: str) -> Outcome:
@@ -186,7 +186,7 @@ def _stranger(facts: Facts) -> str | None:
     info, context = facts.docker_info or {}, facts.bundle.text("docker_context") or ""
     stated = " ".join(f"{name} {value}" for name, value in facts.bundle.stated.items() if "docker" in name).lower()
     where = f"{info.get('OperatingSystem')} {info.get('Name')} {facts.bundle.text('docker_host')} {stated}"
-    active = re.search(r"^\s*(desktop-linux)\s*(?:\*|$)|\"Name\": ?\"(desktop-linux)\"", context, re.M)
+    active = re.search(r"^[ \t]*(desktop-linux)\s*(?:\*|$)|\"Name\": ?\"(desktop-linux)\"", context, re.M)
     if not on_wsl(facts) and (active or re.search(r"docker[ -]desktop|\.docker/desktop", where, re.IGNORECASE)):
         return "Docker Desktop (docker context desktop-linux), whose virtual machine has no NVIDIA driver"
     snap = re.search(r"^docker\s+\S+", facts.bundle.text("snap_list") or "", re.M)

@@ -13,10 +13,10 @@ BEYOND = "the kernel log no longer reaches back to boot, and what is left of it 
 
 
 def silence(facts: Facts) -> Outcome:
-    """Nothing was found in the kernel log: a pass only if the log is whole."""
-    if facts.kernel_log is None:
-        return unknown()
-    return passed() if facts.bundle.complete("dmesg") else not_applicable(BEYOND)
+    """Nothing was found in the kernel log: a pass only if the log is whole, and unknown where somebody collected only a part of it."""
+    if facts.bundle.complete("dmesg") and facts.kernel_log is not None:
+        return passed()
+    return not_applicable(BEYOND) if facts.bundle.wrapped("dmesg") else unknown()
 
 
 def untold(facts: Facts) -> Outcome:

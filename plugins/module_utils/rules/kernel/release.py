@@ -25,7 +25,8 @@ def os_is_wanted(facts: Facts, wanted: Wanted) -> Outcome:
     """Distribution, release and architecture are the pinned ones"""
     pin = wanted.pin("os")
     machine = facts.bundle.text("uname_m")
-    if facts.os is None or machine is None:
+    cut = facts.os is not None and not {"ID", "VERSION_ID"} <= set(facts.os) and not facts.bundle.complete("os_release")
+    if facts.os is None or machine is None or cut:
         return unknown()
     observed = f"{facts.os.get('ID')} {facts.os.get('VERSION_ID')} {machine.strip()}"
     return equals_pin(observed, pin and f"{pin['distribution']} {pin['release']} {pin['arch']}")

@@ -103,7 +103,7 @@ def devices_healthy(facts: Facts, wanted: Wanted) -> Outcome:
     said = said_by(facts, UNHEALTHY, PLUGIN)
     if said is None or re.search(NOT_REGISTERED, said, re.I):
         return quiet(facts, "unhealthy devices", PLUGIN)
-    xid = re.search(r"Xid\s*=?\s*(\d+)", said)
+    xid = re.search(r"Xid\s*(?:=\s*)?(\d+)", said)
     number = f" {xid.group(1)}" if xid else ""
     return failed(
         "every GPU healthy", said, cause=f"The device plugin marked a GPU unhealthy after a critical Xid{number}, and does not take it back by itself: {said}"
@@ -159,7 +159,7 @@ def device_list_strategy(facts: Facts, wanted: Wanted) -> Outcome:
     config = facts.bundle.text("toolkit_config")
     if config is None or "volume-mounts" not in strategy:
         return passed(strategy) if "envvar" in strategy else unknown(f"{strategy}; whether the runtime accepts it was not looked at")
-    accepts = re.search(r"^\s*accept-nvidia-visible-devices-as-volume-mounts\s*=\s*true", config, re.M)
+    accepts = re.search(r"^[ \t]*accept-nvidia-visible-devices-as-volume-mounts\s*=\s*true", config, re.M)
     return (
         passed(strategy)
         if accepts

@@ -62,7 +62,7 @@ def swarm_resources(facts: Facts, wanted: Wanted) -> Outcome:
     if (facts.docker_info or {}).get("Swarm", {}) in ({}, None) or facts.docker_config is None:
         return not_applicable("the node is in no Swarm, as far as the evidence says")
     offered = facts.docker_config.get("node-generic-resources")
-    taken = re.search(r"^\s*swarm-resource\s*=", facts.bundle.text("toolkit_config") or "", re.M)
+    taken = re.search(r"^[ \t]*swarm-resource\s*=", facts.bundle.text("toolkit_config") or "", re.M)
     if not offered and not taken:
         return not_applicable("GPUs are not offered to Swarm")
     if offered and taken:

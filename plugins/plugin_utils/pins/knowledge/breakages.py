@@ -3,7 +3,8 @@
 """Builds of the driver's kernel module that are known to fail, by kernel.
 
 Sources are in the rows; collected 2026-11-30. Distributions patch their own packages (Debian's 550.163.01-4 builds on 6.17), prebuilt modules are
-built elsewhere: the rules leave both alone. Enterprise kernels (RHEL, SLES) have an old number and newer interfaces: no row speaks of them.
+built elsewhere: the rules leave both alone. Enterprise kernels (RHEL, SLES) have an old number and newer interfaces: what breaks at their number
+breaks on them, and more may.
 """
 
 from __future__ import annotations

@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 Numbers = tuple[int, ...]
 RHEL_FAMILY = frozenset({"rhel", "rocky", "almalinux"})
-DOCS = "docs/pins_and_locks.md"
 CGROUP_SOURCE = "runc docs/cgroup-v2.md; release notes of systemd 256 and 258; documentation of the distribution"
 
 
 class Release(NamedTuple):
-    """One release. `cgroups`: version -> "default", "possible" (a kernel parameter, no longer maintained) or absent (not there)."""
+    """One release. `cgroups`: version -> "default", "possible" (by a kernel parameter) or absent (not there)."""
 
     oldest: Numbers
     newest: Numbers | None
@@ -33,6 +32,7 @@ class Release(NamedTuple):
 
 DEFAULT, POSSIBLE = "default", "possible"
 _BOTH_2 = {2: DEFAULT, 1: POSSIBLE}
+_BOTH_1 = {1: DEFAULT, 2: POSSIBLE}
 _EITHER = {1: DEFAULT, 2: DEFAULT}
 _ONLY_2 = {2: DEFAULT}
 _ONLY_1 = {1: DEFAULT}
@@ -42,11 +42,11 @@ RELEASES = {
     ("debian", "11"): Release((5, 10), (6, 1), _BOTH_2, "5.10.0-*-{deb}", date(2026, 8, 31)),
     ("debian", "12"): Release((6, 1), (6, 12), _BOTH_2, "6.1.0-*-{deb}"),
     ("debian", "13"): Release((6, 12), None, _BOTH_2, "6.12.*+deb13-{deb}"),
-    ("ubuntu", "20.04"): Release((5, 4), (5, 15), _EITHER, "5.15.0-*-generic", date(2025, 5, 31)),
+    ("ubuntu", "20.04"): Release((5, 4), (5, 15), _BOTH_1, "5.15.0-*-generic", date(2025, 5, 31)),
     ("ubuntu", "22.04"): Release((5, 15), (6, 8), _BOTH_2, "5.15.0-*-generic"),
     ("ubuntu", "24.04"): Release((6, 8), (7, 0), _BOTH_2, "6.8.0-*-generic"),
     ("ubuntu", "26.04"): Release((7, 0), None, _ONLY_2, "7.0.0-*-generic"),
-    ("rhel", "8"): Release((4, 18), (4, 18), _EITHER, "4.18.0-*.el8*.{rpm}", managed=False),
+    ("rhel", "8"): Release((4, 18), (4, 18), _BOTH_1, "4.18.0-*.el8*.{rpm}", managed=False),
     ("rhel", "9"): Release((5, 14), (5, 14), _BOTH_2, "5.14.0-*.el9*.{rpm}"),
     ("rhel", "10"): Release((6, 12), (6, 12), _BOTH_2, "6.12.0-*.el10*.{rpm}"),
     ("sles", "15"): Release((5, 3), (6, 4), _EITHER, "6.4.0-*-default", managed=False),
@@ -54,7 +54,14 @@ RELEASES = {
     ("amazon", "2"): Release((4, 14), (5, 15), _ONLY_1, "5.10.*.amzn2.{rpm}", date(2026, 6, 30), managed=False),
     ("amazon", "2023"): Release((6, 1), None, _BOTH_2, "6.12.*.amzn2023.{rpm}"),
 }
-# Which releases of Ubuntu were interim: nine months of support, no data centre driver.
+# Service packs of SLES 15 end one by one (suse.com/lifecycle): general support.
+POINT_ENDS = {
+    ("sles", "15.4"): date(2023, 12, 31),
+    ("sles", "15.5"): date(2024, 12, 31),
+    ("sles", "15.6"): date(2025, 12, 31),
+    ("sles", "15.7"): date(2031, 7, 31),
+}
+# What kernel releases look like, for a sentence.
 KERNEL_WORDS = {
     "debian": "6.12.117+deb13-amd64, 6.1.0-57-cloud-amd64",
     "ubuntu": "6.8.0-101-generic, 6.17.0-1009-aws",
@@ -110,6 +117,10 @@ def family(distribution: str) -> str:
 
 
 def release_of(distribution: str, release: str) -> Release | None:
-    """What is known of a release; for RHEL, SLES and Amazon Linux the major number says it, for Debian too (`13.2`)."""
-    name = release if distribution == "ubuntu" else release.split(".")[0]
-    return RELEASES.get((family(distribution), name))
+    """What is known of a release."""
+    return RELEASES.get((family(distribution), archive(distribution, release)))
+
+
+def archive(distribution: str, release: str) -> str:
+    """The release as its archive names it, without point releases: `13.2` -> 13, `24.04.3` -> 24.04."""
+    return ".".join(release.split(".")[: 2 if distribution == "ubuntu" else 1])

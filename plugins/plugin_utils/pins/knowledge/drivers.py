@@ -97,14 +97,14 @@ BRANCHES = {
         DOCS_620,
         _releases(
             "580.65.06 580.76.05 580.82.07 580.82.09 580.95.05 580.105.08 580.119.02 580.126.09 580.126.16 580.126.18 580.126.20 580.142 580.159.03 580.159.04"
-            " 580.178.04"
+            " 580.173.02 580.178.04"
         ),
     ),
     590: Branch(
         FEATURE, date(2026, 3, 5), "tags of NVIDIA/open-gpu-kernel-modules; Ubuntu made its packages transitional to 595", _releases("590.44.01 590.48.01")
     ),
     595: Branch(PRODUCTION, date(2027, 3, 31), DOCS_620, _releases("595.45.04 595.58.03 595.71.05 595.84 595.91.07 595.99.02 595.112.07")),
-    610: Branch(FEATURE, date(2026, 8, 31), DOCS_615, _releases("610.43.02 610.57.04")),
+    610: Branch(FEATURE, date(2026, 8, 31), DOCS_615, _releases("610.43.02 610.43.03 610.57.04")),
     615: Branch(FEATURE, date(2026, 11, 4), DOCS_620 + " (it ended when 620 came)", _releases("615.71.09")),
     620: Branch(LTS, date(2029, 9, 30), DOCS_620, _releases("620.70.06")),
 }

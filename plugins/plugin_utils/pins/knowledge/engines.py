@@ -99,28 +99,20 @@ LONG_LINES: dict[str, dict[Numbers, Numbers]] = {"docker": {(25,): (25, 0, 17)}}
 DISTRIBUTION: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {
     ("debian", "12"): {"docker": ("20.10.24",), "containerd": ("1.6.20",), "runc": ("1.1.5",), "podman": ("4.3.1",)},
     ("debian", "13"): {"docker": ("26.1.5",), "containerd": ("1.7.24",), "runc": ("1.1.15",), "podman": ("5.4.2",)},
-    ("ubuntu", "22.04"): {
-        "docker": ("28.2.2",),
-        "containerd": ("1.7.28",),
-        "runc": ("1.3.3",),
-        "podman": ("3.4.4",),
-    },
-    ("ubuntu", "24.04"): {
-        "docker": ("28.2.2",),
-        "containerd": ("1.7.28",),
-        "runc": ("1.3.3",),
-        "podman": ("4.9.3",),
-    },
+    ("ubuntu", "22.04"): {"podman": ("3.4.4",)},
+    ("ubuntu", "24.04"): {"podman": ("4.9.3",)},
 }
-# Whose engine is always the distribution's: docker-ce has no packages for Amazon Linux; podman comes from distributions alone.
-ALWAYS_DISTRIBUTION = frozenset(
-    {("amazon", "docker"), ("amazon", "containerd"), ("amazon", "runc"), ("amazon", "podman"), ("rhel", "podman"), ("sles", "podman")}
-)
-# The distribution's own security fix, as a package version in its own order. bookworm and bookworm-security, read 2026-11-30.
+# Whose engine is always the distribution's: docker-ce has no packages for Amazon Linux and SLES (x86_64, aarch64); podman comes from distributions alone.
+ALWAYS_DISTRIBUTION = frozenset({*((family, part) for family in ("amazon", "sles") for part in ("docker", "containerd", "runc", "podman")), ("rhel", "podman")})
+# The distribution's own security fix, as a package version in its own order. bookworm and bookworm-security, read 2026-11-30;
+# packages.ubuntu.com, noble and resolute, 2026 (their security archives).
 DISTRIBUTION_FIXED = {
     ("debian", "12", "containerd"): "1.6.20~ds1-1+deb12u2",
     ("debian", "12", "runc"): "1.1.5+ds1-1+deb12u1",
     ("debian", "12", "docker"): "20.10.24+dfsg1-1+deb12u1",
+    ("ubuntu", "24.04", "docker"): "29.1.3-0ubuntu3~24.04.2",
+    ("ubuntu", "24.04", "containerd"): "2.2.1-0ubuntu1~24.04.3",
+    ("ubuntu", "26.04", "docker"): "29.1.3-0ubuntu4.1",
 }
 
 GPUS_SINCE = "19.03"
@@ -142,17 +134,8 @@ KNOWN = {
         "26.1.5",
         "27.5.1",
         "28.5.2",
-        "29.0.0",
-        "29.1.0",
-        "29.2.0",
-        "29.3.0",
         "29.3.1",
-        "29.4.0",
-        "29.5.0",
         "29.5.3",
-        "29.6.0",
-        "29.6.2",
-        "29.7.2",
         "29.9.0",
     ),
     "containerd": ("1.6.39", "1.7.16", "1.7.36", "2.0.13", "2.1.9", "2.2.9", "2.3.6", "2.4.1"),

@@ -16,7 +16,7 @@ MIG_GUIDE = "docs.nvidia.com/datacenter/tesla/mig-user-guide/620, deployment con
 FABRIC_GUIDE = "NVIDIA fabric manager user guide; error 802 of CUDA without it"
 
 # Where NVSwitch is: on the baseboard of eight; perhaps (the name does not say whether it is the SXM board); in the rack's switch trays; nowhere.
-BOARD, PERHAPS, RACK, NOWHERE = "board", "perhaps", "rack", "nowhere"
+BOARD, PERHAPS, RACK, NOWHERE, UNKNOWN = "board", "perhaps", "rack", "nowhere", "unknown"
 # The smallest count at which a node has the whole baseboard, and with it the switches.
 WHOLE_BOARD = 8
 
@@ -25,7 +25,7 @@ class Product(NamedTuple):
     """A product by its name; the first row that matches counts."""
 
     pattern: str
-    switch: str = NOWHERE
+    switch: str = ""
     nvlsm: bool = False
     grace: bool = False
     driver: str = ""
@@ -48,7 +48,7 @@ PRODUCTS = (
     Product(r"\bV100\b.*\bSXM3\b|DGX-2\b", BOARD),
     Product(r"\b(?:V?R200|VR\d{3}|R100|Rubin)\b", PERHAPS, driver="615.71.09", confidence="low"),
     Product(r"RTX PRO \d{4} Blackwell|RTX PRO \d{4}", driver="575.51.03", confidence="low"),
-    Product(r"\bRTX ?50[5-9]0", driver="570.86.16", confidence="medium"),
+    Product(r"\bRTX ?50[5-9]0", driver="570.86.15", confidence="medium"),
 )
 
 OTHER = Product("")

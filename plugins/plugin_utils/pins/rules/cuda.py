@@ -94,10 +94,10 @@ def _no_forward_compatibility(pins: PinSet, image: Image) -> str:
 
 @rule(
     "cuda_minor_compatibility",
-    severity=NOTE,
+    severity=WARNING,
     why="Within a CUDA major release programs run on older drivers by minor version compatibility: but no PTX of a newer release is "
     "compiled (222) and no newer API is there (36).",
-    fix="Nothing, unless the program compiles PTX at run time: then the driver that was released with the image's CUDA.",
+    fix="Take the driver that was released with the image's CUDA, or an image of the driver's; waive it where no program compiles PTX at run time.",
     source=images.COMPATIBILITY,
 )
 def cuda_is_not_newer(pins: PinSet) -> Iterator[Found]:
@@ -108,7 +108,11 @@ def cuda_is_not_newer(pins: PinSet) -> Iterator[Found]:
             reason = (
                 f"{image.place} ({image}) has CUDA {named(image.cuda)} and driver {pins.driver} CUDA {named(newest)}: minor version compatibility, no newer PTX"
             )
-            yield Found(reason, f"{image.place}.cuda")
+            released_with = TOOLKIT_DRIVER.get(image.cuda, pins.driver.upstream)
+            changes = (*_other_images(image, (10, 0), newest), *other_drivers(pins, at_least(released_with)))
+            # a workload may hold code for its GPUs; a canary that only compiles PTX cannot run at all
+            severity = WARNING if image.place == "canary_image" else NOTE
+            yield Found(reason, f"{image.place}.cuda", severity=severity, changes=changes, advice=_BUILD)
 
 
 @rule(
@@ -145,15 +149,14 @@ def cuda_knows_gpu(pins: PinSet) -> Iterator[Found]:
     for image in pins.images:
         for gpu in pins.gpus:
             capability = _capability(gpu)
-            if capability is None or capability not in ARCHITECTURES or (image.own_canary and image.cuda < images.PTX_ONLY_BELOW):
+            if capability is None or capability not in ARCHITECTURES or (image.is_canary and image.cuda < images.PTX_ONLY_BELOW):
                 continue
             first, exact = _first(capability), _release(ARCHITECTURES[capability].first)
             about = f"{image.place} ({image}) has CUDA {named(image.cuda)}"
             if image.cuda < first:
                 reason = f"{about}, and {named(first)} is the first with code for {gpu}, {described(capability)}: it runs there by PTX only, if it has any"
                 severity = REFUSAL if image.framework and capability not in images.UNSEEN else WARNING
-                changes = tuple(reversed(_other_images(image, first, _NEWEST_CUDA)[: -1 if not image.is_canary else None]))
-                changes += () if image.is_canary else ({image.place: None},)
+                changes = _images_for(image, capability)
                 yield Found(reason, f"{image.place}.cuda", severity=severity, changes=changes, advice=_BUILD)
                 break
             if image.cuda < exact:
@@ -161,6 +164,17 @@ def cuda_knows_gpu(pins: PinSet) -> Iterator[Found]:
                     f"{about}: {gpu} runs its code of {capability[0]}.0; {named(exact)} is the first with its own", f"{image.place}.cuda", severity=NOTE
                 )
                 break
+
+
+def _images_for(image: Image, capability: Capability) -> tuple[Change, ...]:
+    """Images of the CUDA releases that have a GPU, the oldest first, each with the framework's first release that has it too; failing that, none."""
+    first = _first(capability)
+    releases = [{f"{image.place}.cuda": named(cuda)} for cuda in sorted(TOOLKIT_DRIVER) if cuda >= first]
+    better = [(one, _first_release(one, image, capability)) for one in images.FRAMEWORKS]
+    newer = [release for one, release in better if release and (_version_of(one.pattern, image) or release) < release]
+    framework = _other_framework(image, ".".join(map(str, newer[0]))) if newer else {}
+    removal = () if image.is_canary else ({image.place: None},)
+    return (*releases, *({**release, **framework} for release in releases[:2]), *removal)
 
 
 def _first(capability: Capability) -> Capability:
@@ -178,7 +192,7 @@ def _release(text: str) -> Capability:
     "framework_gpu",
     severity=REFUSAL,
     why="A framework's build has kernels for a list of compute capabilities: PyTorch has Blackwell since 2.7 (NGC builds since 2.6), "
-    "and no Volta in the wheels of CUDA 12.8 and later.",
+    "and in the wheels of CUDA 12.8 and later no Pascal since 2.8, no Volta since 2.11.",
     fix="Take a build of the framework that has the GPU.",
     source=images.PYTORCH,
 )
@@ -198,20 +212,26 @@ def _version_of(pattern: str, image: Image) -> tuple[int, ...] | None:
     return number(found.group(1)) if found else None
 
 
+def _first_release(framework: images.Framework, image: Image, capability: Capability) -> tuple[int, ...] | None:
+    """The framework's first release with kernels for a compute capability, in the build that the image is of."""
+    return (framework.ngc if image.reference.startswith("nvcr.io/") else framework.first).get(capability[0])
+
+
 def _too_old(image: Image, gpu: Gpu, capability: Capability) -> Found | None:
     for one in images.FRAMEWORKS:
-        pinned, first = _version_of(one.pattern, image), one.first.get(capability[0])
+        pinned, first = _version_of(one.pattern, image), _first_release(one, image, capability)
         if pinned and first and pinned < first:
             words = ".".join(map(str, first))
             reason = f"{image.place} has {image.framework}, and {words} is its first release with kernels for {gpu}, {described(capability)}"
-            return Found(reason, f"{image.place}.framework", one.source, changes=(_other_framework(image, words), {image.place: None}), advice=_BUILD)
+            changes = (_other_framework(image, words), *_images_for(image, capability))
+            return Found(reason, f"{image.place}.framework", one.source, changes=changes, advice=_BUILD)
     return None
 
 
 def _dropped(image: Image, gpu: Gpu, capability: Capability) -> Found | None:
     for one in images.DROPPED:
         pinned = _version_of(one.pattern, image)
-        if pinned and pinned >= one.since and image.cuda >= one.cuda and capability < one.capability:
+        if pinned and one.since <= pinned < one.until and image.cuda >= one.cuda and capability < one.capability:
             reason = f"{image.place} has {image.framework} of CUDA {named(image.cuda)}, which has no kernels for {gpu}, {described(capability)}: {one.last}"
             older: tuple[Change, ...] = _other_images(image, (11, 8), (one.cuda[0], one.cuda[1] - 1)) if one.cuda > (0, 0) else ({image.place: None},)
             return Found(reason, f"{image.place}.framework", one.source, changes=older, advice=_BUILD)

@@ -81,7 +81,7 @@ def driver_is_fixed(pins: PinSet) -> Iterator[Found]:
     fixed = own or drivers.FIXED.get(pins.branch)
     if fixed is None or pins.driver.is_range or not pins.driver.before(fixed):
         return
-    unfixed_there = pins.distributions_driver and own is None and not pins.driver.revision
+    unfixed_there = pins.distributions_driver and own is None and pins.distribution == "debian"
     whose = f"{pins.system} has the fix in" if own else "the fix is in"
     reason = f"driver {pins.driver} is below the security floor of its branch: {whose} {fixed} (bulletin 5821)"
     changes = (driver_change(pins, fixed), *other_drivers(pins, at_least(fixed)))

@@ -91,7 +91,14 @@ def _has(name: str, part: Version, floor: Floor) -> bool:
     if part.numbers < floor.since or (patched_on and part.numbers >= patched_on):
         return False
     fixed = floor.fixed.get(line)
-    return part.before(fixed) if fixed else line < max(floor.fixed)
+    return part.before(fixed) if fixed else line < max(floor.fixed) and not _fixed_since(name, part, floor)
+
+
+def _fixed_since(name: str, part: Version, floor: Floor) -> bool:
+    """Whether a release has the fix of a later vulnerability, and with it those before: their lists need not name every line."""
+    newer = engines.FLOORS[name][: engines.FLOORS[name].index(floor)]
+    fixes = [one.fixed[_line(name, part)] for one in newer if _line(name, part) in one.fixed]
+    return any(not part.before(fixed) for fixed in fixes)
 
 
 def _fix_of_line(name: str, part: Version, floor: Floor) -> str:
@@ -102,7 +109,7 @@ def _fix_of_line(name: str, part: Version, floor: Floor) -> str:
 def _behind_distribution(pins: PinSet, name: str, part: Version) -> str:
     """The distribution's own fixed version where a package of it is older."""
     fixed = engines.DISTRIBUTION_FIXED.get((pins.distribution, pins.archive_release, name), "")
-    return fixed if fixed and part.revision == "debian" and DPKG.satisfies(part.text, "<<", fixed) else ""
+    return fixed if fixed and part.is_of(pins.distribution) and DPKG.satisfies(part.text, "<<", fixed) else ""
 
 
 @rule(

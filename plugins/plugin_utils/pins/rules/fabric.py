@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge.products import BOARD, FABRIC_GUIDE, NOWHERE, PERHAPS, RACK, WHOLE_BOARD
@@ -15,12 +16,12 @@ ANY_NVLSM = "2*"  # its versions are dates (2025.10.8); which one fits which dri
 
 def _on_board(pins: PinSet, *kinds: str) -> Gpu | None:
     """A GPU of which a node has a whole baseboard."""
-    return next((gpu for gpu in pins.gpus if gpu.product.switch in kinds and gpu.count >= WHOLE_BOARD), None)
+    return next((gpu for gpu in pins.gpus if gpu.switch in kinds and gpu.count >= WHOLE_BOARD), None)
 
 
 def _none_has_switches(pins: PinSet) -> bool:
     """Whether every GPU is of a product that never sits behind NVSwitch."""
-    return bool(pins.gpus) and all(gpu.architecture is not None and gpu.product.switch == NOWHERE for gpu in pins.gpus)
+    return bool(pins.gpus) and all(gpu.switch == NOWHERE for gpu in pins.gpus)
 
 
 def _names(pins: PinSet) -> str:
@@ -40,7 +41,7 @@ def fabric_manager_is_there(pins: PinSet) -> Iterator[Found]:
     if gpu is None or "fabric_manager" in pins.pins:
         return
     change = {"fabric_manager.version": pins.driver.text}
-    if gpu.product.switch == BOARD:
+    if gpu.switch == BOARD:
         yield Found(f"{gpu.count} x {gpu} sit behind NVSwitch, and no fabric_manager is pinned: CUDA fails with 802", "fabric_manager", changes=(change,))
     elif gpu.architecture is None or gpu.architecture.name != "Rubin":
         reason = (
@@ -95,12 +96,27 @@ def fabric_manager_has_switches(pins: PinSet) -> Iterator[Found]:
     for subject in ("fabric_manager", "nvlsm"):
         if subject in pins.pins and _none_has_switches(pins):
             yield Found(f"{subject} is pinned, and {_names(pins)} have no NVSwitch: its service fails at each boot", subject, changes=({subject: None},))
-    if "nvlsm" in pins.pins and not _none_has_switches(pins) and not any(gpu.product.nvlsm or gpu.product.switch == RACK for gpu in pins.gpus):
+    if "nvlsm" in pins.pins and not _none_has_switches(pins) and not any(gpu.product.nvlsm or gpu.switch == RACK for gpu in pins.gpus):
         yield Found(f"nvlsm is pinned, and {_names(pins)} have no NVLink 5 switches, which alone need it", "nvlsm", severity=NOTE)
-    if "fabric_manager" in pins.pins and pins.gpus and all(gpu.product.switch == RACK for gpu in pins.gpus):
+    if "fabric_manager" in pins.pins and pins.gpus and all(gpu.switch == RACK for gpu in pins.gpus):
         yield Found(
             f"fabric_manager is pinned, and the switches of {_names(pins)} are in trays of the rack, where theirs runs", "fabric_manager", severity=NOTE
         )
+
+
+@rule(
+    "fabric_manager_beside_doca",
+    severity=WARNING,
+    why="On SLES 16 the modules of DOCA OFED bring an ib_core of their own, with which the fabric manager may not start.",
+    fix="Leave DOCA OFED out, or try the fabric manager on a canary first.",
+    source="docs.nvidia.com/cuda/archive/13.2.1, known issues",
+)
+def fabric_manager_without_doca(pins: PinSet) -> Iterator[Found]:
+    """On SLES 16 the fabric manager has no DOCA OFED beside it"""
+    for index, module in enumerate(pins.pins.get("extra_modules", [])):
+        if pins.family == "sles" and pins.archive_release == "16" and "fabric_manager" in pins.pins and re.search(r"ofed|doca|mlnx", module["name"], re.I):
+            place = f"extra_modules[{index}]"
+            yield Found(f"{module['name']} beside the fabric manager on {pins.system}: it may not start (ib_core)", place, changes=({place: None},))
 
 
 @rule(
@@ -114,7 +130,7 @@ def imex_is_there(pins: PinSet) -> Iterator[Found]:
     """A tray of a Grace Blackwell rack has IMEX"""
     for gpu in pins.gpus:
         alone = "NVL4" in gpu.words.split() or gpu.count < 2
-        if gpu.product.switch == RACK and not alone and "imex" not in pins.pins:
+        if gpu.switch == RACK and not alone and "imex" not in pins.pins:
             reason = f"{gpu.count} x {gpu} are a tray of a rack, and no imex is pinned: NVLink to other trays does not work"
             yield Found(reason, gpu.place, changes=({"imex.version": pins.driver.text},))
 
@@ -128,5 +144,5 @@ def imex_is_there(pins: PinSet) -> Iterator[Found]:
 )
 def imex_has_a_rack(pins: PinSet) -> Iterator[Found]:
     """IMEX is pinned where NVLink goes between nodes"""
-    if "imex" in pins.pins and pins.gpus and not any(gpu.product.switch == RACK or gpu.product.grace for gpu in pins.gpus):
+    if "imex" in pins.pins and pins.gpus and not any(gpu.switch == RACK or gpu.product.grace for gpu in pins.gpus):
         yield Found(f"imex is pinned, and {_names(pins)} have no NVLink between nodes", "imex")

@@ -11,6 +11,7 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates impor
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import drivers
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge.products import BOARD, RACK, WHOLE_BOARD
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, REFUSAL, WARNING, Change, Found, by_confidence, rule
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.rules.kernel import for_architecture
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.view import Gpu, PinSet
 
 DRIVER = "nvidia_driver.version"
@@ -145,12 +146,18 @@ def grace_is_arm(pins: PinSet) -> Iterator[Found]:
     """A Grace superchip sits in an aarch64 node"""
     for gpu in pins.gpus:
         if gpu.product.grace and pins.arch != "aarch64":
-            yield Found(f"{gpu} is a module with an Arm processor, and os.arch is {pins.arch}", gpu.place, changes=({"os.arch": "aarch64"},))
+            yield Found(f"{gpu} is a module with an Arm processor, and os.arch is {pins.arch}", gpu.place, changes=_on_arm(pins))
+
+
+def _on_arm(pins: PinSet) -> tuple[Change, ...]:
+    """An Arm node, with the kernel of the same release for it where its name tells the architecture."""
+    change = {"os.arch": "aarch64"}
+    return ({**change, "kernel.version": for_architecture(pins.kernel, "aarch64")}, change)
 
 
 @rule(
     "gpu_count",
-    severity=NOTE,
+    severity=REFUSAL,
     why="The count is what a node must have: nodes with another number fail their check.",
     fix="Write what lspci -d 10de: lists on a node of the pool.",
     source="NVIDIA HGX and DGX system guides",
@@ -160,10 +167,11 @@ def count_is_plausible(pins: PinSet) -> Iterator[Found]:
     for gpu in pins.gpus:
         place = f"{gpu.place}.count"
         if gpu.count == 0:
-            yield Found(f"{gpu} has count 0: a node with one fails its check", place, severity=NOTE)
+            yield Found(f"{gpu} has count 0: a node with one fails its check; a pool without GPUs has gpus: []", place, changes=({place: 1},))
         elif gpu.count > MANY and "A16" not in gpu.words:
-            yield Found(f"{gpu.count} of {gpu} in one node is more than nodes are sold with", place)
-        elif gpu.product.switch in (BOARD, RACK) and WHOLE_BOARD // 2 < gpu.count < WHOLE_BOARD:
-            yield Found(f"{gpu.count} of {gpu}: its boards have 4 or 8 GPUs", place)
+            reason = f"count {gpu.count}: so many GPUs ({gpu}) in one node are more than nodes are sold with"
+            yield Found(reason, place, severity=WARNING, changes=({place: MANY},))
+        elif gpu.switch in (BOARD, RACK) and WHOLE_BOARD // 2 < gpu.count < WHOLE_BOARD:
+            yield Found(f"{gpu.count} of {gpu}: its boards have 4 or 8 GPUs", place, severity=NOTE)
     if not pins.gpus:
-        yield Found("the pool has no GPUs: nothing about them was judged", "gpus")
+        yield Found("the pool has no GPUs: nothing about them was judged", "gpus", severity=NOTE)

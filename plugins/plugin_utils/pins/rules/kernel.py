@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.driver_kernels import NEWEST_KERNEL
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES
@@ -28,9 +29,14 @@ def _series(numbers: Numbers) -> str:
     return ".".join(str(part) for part in numbers[:2])
 
 
+# Debian's package of 550.163.01 from this revision on is patched for newer kernels (packages.debian.org, nvidia-kernel-dkms).
+_DEBIAN_PATCHED = re.compile(r"^550\.163\.01-([4-9]|\d{2})")
+
+
 def _patched(pins: PinSet) -> bool:
     """Whether somebody else answers for the build: prebuilt modules, a distribution's own patched package."""
-    return pins.prebuilt or pins.driver.revision in ("debian", "ubuntu") or pins.driver.is_range
+    ubuntus = pins.distribution == "ubuntu" and pins.distributions_driver and "-0ubuntu" in pins.driver.text
+    return pins.prebuilt or ubuntus or pins.driver.is_range or bool(_DEBIAN_PATCHED.match(pins.driver.text))
 
 
 def _other_kernels(pins: PinSet, below: Numbers) -> tuple[Change, ...]:
@@ -67,7 +73,7 @@ def _to_own_kernel(pins: PinSet) -> tuple[Change, ...]:
 )
 def kernel_builds_driver(pins: PinSet) -> Iterator[Found]:
     """The driver's module builds on the kernel"""
-    if _patched(pins) or pins.family not in VANILLA:
+    if _patched(pins):
         return
     broken = next((row for row in breakages.BREAKAGES if _breaks(pins, row)), None)
     if broken is None:
@@ -98,7 +104,7 @@ def kernel_beyond_driver(pins: PinSet) -> Iterator[Found]:
     """The kernel is not much newer than the driver"""
     if _patched(pins) or pins.distributions_driver or pins.family not in VANILLA or list(kernel_builds_driver(pins)):
         return
-    newest = bounded_newest(pins.driver.upstream)
+    newest = bounded_newest(pins.driver.upstream, pins.today)
     if newest and breakages.steps(newest, pins.kernel_numbers) >= BEYOND:
         reason = (
             f"driver {pins.driver} names no kernel beyond {_series(newest)}, and {pins.kernel} is {breakages.steps(newest, pins.kernel_numbers)} series newer"
@@ -106,14 +112,13 @@ def kernel_beyond_driver(pins: PinSet) -> Iterator[Found]:
         yield Found(reason, DRIVER, changes=(*other_drivers(pins, at_least(pins.driver.upstream)), *_other_kernels(pins, pins.kernel_numbers)))
 
 
-def bounded_newest(driver: str) -> Numbers | None:
-    """The newest kernel that a release names, where the table bounds it: a later row of its branch is there, or the branch is dead."""
-    rows = sorted((number(known), number(kernel)) for known, kernel in NEWEST_KERNEL.items() if known.split(".")[0] == driver.split(".")[0])
-    older = [kernel for known, kernel in rows if known <= number(driver)]
-    branch = drivers.BRANCHES.get(number(driver)[0] if number(driver) else 0)
-    later = any(known > number(driver) for known, _kernel in rows)
-    ended = branch is not None and branch.releases[-1] == driver and len(older) == len(rows)
-    return older[-1] if older and (later or (ended and branch is not None and branch.kind != drivers.LTS and number(driver)[0] < 595)) else None
+def bounded_newest(driver: str, today: date) -> Numbers | None:
+    """The newest kernel that a release names, where something bounds it: a later row of its branch, or the branch's end."""
+    branch = number(driver)[:1]
+    rows = sorted((number(known), number(kernel)) for known, kernel in NEWEST_KERNEL.items() if number(known)[:1] == branch)
+    named = [kernel for known, kernel in rows if known <= number(driver)]
+    bounded = any(known > number(driver) for known, _kernel in rows) or not drivers.supported(branch[0], today)
+    return named[-1] if named and bounded else None
 
 
 @rule(
@@ -203,12 +208,13 @@ def kernel_is_of_architecture(pins: PinSet) -> Iterator[Found]:
     """The kernel is of the pool's architecture"""
     found = _ARCHITECTURE.search(pins.kernel)
     if found and found.lastgroup != pins.arch:
-        swapped = _swapped(pins.kernel, pins.arch)
+        swapped = for_architecture(pins.kernel, pins.arch)
         changes = ({PLACE: swapped}, {"os.arch": str(found.lastgroup)}, *_to_own_kernel(pins))
         yield Found(f"kernel {pins.kernel} is for {found.lastgroup}, and os.arch is {pins.arch}", PLACE, changes=changes)
 
 
-def _swapped(kernel: str, arch: str) -> str:
+def for_architecture(kernel: str, arch: str) -> str:
+    """The name of the same kernel on an architecture."""
     others = {"x86_64": {"aarch64": "x86_64", "arm64": "amd64", "-64kb": "-default", "-64k": ""}, "aarch64": {"x86_64": "aarch64", "amd64": "arm64"}}
     for theirs, ours in others[arch].items():
         kernel = kernel.replace(theirs, ours)

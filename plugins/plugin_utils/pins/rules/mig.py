@@ -27,7 +27,8 @@ def _rows(gpu: Gpu) -> list[MigGpu] | None:
     rows = mig_gpus(gpu.words)
     if rows:
         return rows
-    return [] if (gpu.architecture and gpu.architecture.name in NO_MIG) or gpu.is_consumer else None
+    older = gpu.capability is not None and gpu.architecture is not None and gpu.architecture.name in NO_MIG
+    return [] if older or gpu.is_consumer else None
 
 
 @rule(
@@ -75,9 +76,8 @@ def profile_is_the_gpus(pins: PinSet) -> Iterator[Found]:
 
 
 def _fits(name: str, rows: list[MigGpu]) -> bool:
-    plain = name.lower().replace(".me", "+me").replace("+me.all", "+me")
-    wanted = {plain, plain.removesuffix("+me") if len(rows) > 1 else plain}
-    return any(wanted & {one.replace("+me.all", "+me") for one in row.profiles} for row in rows)
+    """Whether a product has a profile; nvidia-mig-parted writes `.me` for NVIDIA's `+me`."""
+    return any(name.lower().replace(".me", "+me") in row.profiles for row in rows)
 
 
 def _distance(profile: str, wanted: dict[str, str]) -> tuple[int, int]:

@@ -42,8 +42,14 @@ def release_is_known(pins: PinSet) -> Iterator[Found]:
 def release_is_maintained(pins: PinSet) -> Iterator[Found]:
     """The distribution's release is maintained on this day"""
     known = pins.known_release
-    if known and known.ends and known.ends < pins.today:
-        yield Found(f"{pins.system} is past the end of its public support ({known.ends})", "os.release")
+    ends = distributions.POINT_ENDS.get((pins.family, pins.release)) or (known.ends if known else None)
+    if ends and ends < pins.today:
+        yield Found(f"{pins.system} is past the end of its public support ({ends})", "os.release", changes=_later_points(pins))
+
+
+def _later_points(pins: PinSet) -> tuple[Change, ...]:
+    points = [point for (family, point), ends in distributions.POINT_ENDS.items() if family == pins.family and ends >= pins.today]
+    return tuple({"os.release": point} for point in points)
 
 
 @rule(
@@ -62,11 +68,10 @@ def cgroup_is_the_releases(pins: PinSet) -> Iterator[Found]:
     if there is None:
         yield Found(f"{pins.system} has no cgroup {pins.cgroup}: it boots with version {3 - pins.cgroup} alone", "os.cgroup", changes=changes)
     elif there == distributions.POSSIBLE:
-        reason = (
-            f"{pins.system} boots with cgroup {3 - pins.cgroup}; version {pins.cgroup} needs kernel parameters and is on its way out of "
-            f"systemd, Docker and containerd"
-        )
-        yield Found(reason, "os.cgroup", severity=WARNING, changes=changes)
+        out = ", and is on its way out of systemd, Docker and containerd" if pins.cgroup == 1 else ""
+        reason = f"{pins.system} boots with cgroup {3 - pins.cgroup}; version {pins.cgroup} needs kernel parameters that no role sets{out}"
+        # version 2 is what RHEL 8 documents as fully supported, by systemd.unified_cgroup_hierarchy=1
+        yield Found(reason, "os.cgroup", severity=WARNING if pins.cgroup == 1 else NOTE, changes=changes)
 
 
 @rule(

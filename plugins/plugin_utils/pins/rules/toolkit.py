@@ -115,7 +115,9 @@ def engine_reads_cdi(pins: PinSet) -> Iterator[Found]:
         workaround = "or generate with --feature-flag=no-additional-gids-for-device-nodes"
         known = engines.KNOWN[pins.engine]
         changes = (*newer(place, known, next(one for one in known if number(one) >= first)), *older(PLACE, toolkits.KNOWN, "1.19.1"))
-        yield Found(reason, place, changes=changes, advice=workaround)
+        # Docker before 28.2 reads no specification until it is told to: a vendor's image that asks by --gpus or --runtime alone works (Amazon's ECS image)
+        severity = NOTE if pins.engine == "docker" and pins.is_distributions("docker") else REFUSAL
+        yield Found(reason, place, severity=severity, changes=changes, advice=workaround)
 
 
 @rule(
@@ -134,6 +136,21 @@ def engine_has_cdi(pins: PinSet) -> Iterator[Found]:
         severity = REFUSAL if pins.engine == "podman" else WARNING
         known = engines.KNOWN[pins.engine]
         yield Found(reason, place, severity=severity, changes=newer(place, known, next(one for one in known if number(one) >= number(first))))
+
+
+@rule(
+    "engine_cdi_off",
+    severity=NOTE,
+    why="docker 25.0 to 28.1 and containerd 1.7 have CDI, and it is off until their configuration says otherwise.",
+    fix='Nothing where the roles configure the engine: they set "features": {"cdi": true} in daemon.json; for containerd enable_cdi = true.',
+    source="moby cmd/dockerd/daemon.go; containerd docs/cri/config.md",
+)
+def engine_has_cdi_on(pins: PinSet) -> Iterator[Found]:
+    """CDI is on in the engine by itself"""
+    since, on = {"docker": ("25.0.0", "28.2.0"), "containerd": ("1.7.0", "2.0.0"), "podman": ("0", "0")}[pins.engine]
+    engine = pins.parts[pins.engine]
+    if pins.toolkit and not engine.before(since) and engine.before(on):
+        yield Found(f"{pins.engine} {engine} has CDI and has it off by default: it must be switched on", pins.part_place(pins.engine))
 
 
 @rule(

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import versions as pinned_versions
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates import other_drivers
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import engines, toolkits
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates import driver_change
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import drivers, engines, toolkits
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, REFUSAL, Change, Found, rule
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.version import version
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.view import PinSet
 
 DOCS = "docs/pins_and_locks.md"
@@ -51,8 +53,34 @@ def version_is_exact(pins: PinSet) -> Iterator[Found]:
             yield Found(f'{place} is "{text}": a line, not a release', place, changes=(*drivers_of_line, *of_line, range_of_line))
 
 
+# Whose archive a package version names, and of which release: Docker's own packages, the distributions' revisions.
+_BUILT_FOR = (
+    ("debian", re.compile(r"~debian\.(\d+)|\+deb(\d+)u\d|~deb(\d+)u\d|~bpo(\d+)\+")),
+    ("ubuntu", re.compile(r"~ubuntu\.(\d\d\.\d\d)|ubuntu[\d.]*?[~.](\d\d\.\d\d)\b|-ubuntu(\d\d\.\d\d)u\d")),
+    ("rhel", re.compile(r"\.el(\d+)")),
+    ("amazon", re.compile(r"\.amzn(\d+)")),
+)
+
+
+@rule(
+    "package_of_release",
+    severity=REFUSAL,
+    why="A package version that names a distribution and a release is in the archive of that release alone.",
+    fix="Write the version as the pool's own archive has it, or the upstream version.",
+    source="package version formats of the distributions and of download.docker.com",
+)
+def package_is_of_the_release(pins: PinSet) -> Iterator[Found]:
+    """A package version is one of the pool's distribution and release"""
+    for place, text in pinned_versions(pins.pins):
+        built = next(((name, next(filter(None, found.groups()))) for name, pattern in _BUILT_FOR if (found := pattern.search(text))), None)
+        if built and not place.startswith(("kernel", "extra_modules")) and built != (pins.family, pins.archive_release):
+            reason = f"{place} is {text}, a package of {built[0]} {built[1]}, and the pool is {pins.system}"
+            yield Found(reason, place, changes=({place: version(text).upstream},))
+
+
 def _releases_of(pins: PinSet, line: str) -> tuple[Change, ...]:
-    return other_drivers(pins, lambda one: one.startswith(f"{line}."))
+    """The releases of a driver branch, the newest first."""
+    return tuple(driver_change(pins, one) for one in reversed(tuple(drivers.releases())) if one.startswith(f"{line}."))
 
 
 def _numbers(text: str) -> list[str]:

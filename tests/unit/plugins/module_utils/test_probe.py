@@ -299,3 +299,47 @@ def test_the_cuda_probe_may_make_large_files_as_the_drivers_library_does():
     source = "import os\nwith open(os.memfd_create('pool'), 'wb') as pool: pool.truncate(1 << 24)\nprint('made')"
     node = probe.Node(probe.options_of([]), source)
     assert probe.cuda_probe(node)["stdout"] == "made\n"
+
+
+@pytest.mark.parametrize("size", [64, 20_000])
+def test_backslashes_without_end_neither_hang_the_probe_nor_keep_a_secret(size):
+    start = time.process_time()
+    cut = probe.redact('app: {\\"token\\": \\"SEKRET' + "\\" * size + "a\\")
+    assert time.process_time() - start < 5
+    assert "SEKRET" not in cut
+
+
+@pytest.mark.parametrize("piece", ["\\", "token: ", "token:" + " " * 50, "a:", "http://", '\\"'])
+def test_a_text_made_to_be_slow_takes_time_in_proportion(piece):
+    start = time.process_time()
+    probe.redact(piece * (40_000 // len(piece)))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\nSEKRET\n-----END PGP PRIVATE KEY BLOCK-----",
+        "sk-proj-SEKRETSEKRETSEKRET",
+        "npm_SEKRETSEKRETSEKRETSEKRET",
+        "glrt-SEKRETSEKRETSEKRET",
+        '{\\"token\\": \\"SEKRET\\',
+    ],
+)
+def test_more_forms_of_secrets_are_cut(secret):
+    assert "SEKRET" not in probe.redact(secret)
+
+
+def test_a_pipe_in_place_of_a_file_is_refused_and_does_not_hang(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    node = probe.Node(probe.options_of(["--kernel-log", f"{tmp_path}/pipe"]), None)
+    assert "not a regular file" in probe.look(probe.kernel_log, node)["error"]
+    assert probe.read_text(tmp_path / "pipe") is None
+
+
+@pytest.mark.parametrize("arguments", [["--layers", "bogus"], ["--runs", "5"], ["--runs", "[{}]"], ["--runs", "{"]])
+def test_wrong_arguments_are_refused_in_one_sentence(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        probe.options_of(arguments)
+    assert ended.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err

@@ -90,6 +90,21 @@ def test_a_host_called_by_a_word_of_the_field_costs_the_evidence_nothing():
     assert (bundle["node"], bundle["probes"]["app_log"]) == ("node-1", "nvidia-smi: nvidia driver")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("GPU07", "Gpu07-ib0", "gpu07_log", "gpu07.acme.tech"),
+        *("USER=jdoe", "uid=1000(jdoe) gid=1000(jdoe)", "/data/users/jdoe/x", "/srv/home2/jdoe"),
+        "SN: 1321020012345",
+        "MAC=aa:bb:cc:dd:ee:ff:11:22:33:44:55:66:08:00",
+    ],
+)
+def test_an_identifier_is_replaced_in_every_form(text):
+    (bundle,) = anonymised({"node": "gpu07", "probes": {"app_log": text}})
+    left = bundle["probes"]["app_log"].lower()
+    assert [word for word in ("gpu07", "jdoe", "acme", "1321020012345", "aa:bb") if word in left] == []
+
+
 def said(judgement):
     """All that a judgement says but the words that may hold an identifier."""
     return judgement.verdict, judgement.first_broken_layer, judgement.rung, judgement.layers, [(found.rule, found.verdict) for found in judgement.findings]

@@ -39,7 +39,7 @@ def on(system, **kernel):
     """The change that puts a pool on another system; `kernel`: another release of it."""
     distribution, release, default = SYSTEMS[system]
     version = kernel.get("kernel", default)
-    arch = "aarch64" if version.endswith(("aarch64", "arm64", "-64k")) else "x86_64"
+    arch = "aarch64" if version.endswith(("aarch64", "arm64", "64k")) else "x86_64"
     return {"os.distribution": distribution, "os.release": release, "os.arch": arch, "kernel.version": version}
 
 

@@ -71,3 +71,8 @@ def test_an_image_that_dropped_the_gpu_is_offered_the_last_that_has_it():
 def test_a_gpu_that_no_driver_of_the_pool_serves_is_offered_to_leave():
     whole = pins({"gpus": [{"model": "V100", "count": 2}, {"model": "VR200", "count": 2}], "nvidia_driver.version": "620.70.06"})
     assert offered(whole, "gpu_driver_branch") == {"gpus[0]": None}
+
+
+def test_gpus_that_want_different_modules_are_parted():
+    whole = pins({"gpus": [{"model": "B200", "count": 1}, {"model": "M60", "count": 2}]})
+    assert offered(whole, "gpu_kernel_modules") == {"gpus[1]": None}
