@@ -34,7 +34,7 @@ class ActionModule(ActionBase):
         files = PoolFiles(f"{arguments['pool']}", inventory_of(task_vars or {}, arguments["pool"]))
         try:
             lock = read_lock(Path(arguments["lock_file"] or files.lock), files.pool)
-            found = standings(lock, read_offers(files, lock["pins"]["os"]["arch"]).packages)
+            found = standings(lock, read_offers(files, lock["pins"]["os"]).packages)
             result, lines = write_result(lock, found, Path(arguments["report_dir"]))
         except LockError as error:
             raise AnsibleActionFail(str(error)) from None

@@ -40,7 +40,7 @@ class ActionModule(ActionBase):
         try:
             lock = read_lock(Path(arguments["lock_file"] or files.lock), files.pool)
             waivers = read_waivers(files.waivers)
-            found = proposals(lock, read_offers(files, lock["pins"]["os"]["arch"]), lambda pins: check(pins, today, waivers))
+            found = proposals(lock, read_offers(files, lock["pins"]["os"]), lambda pins: check(pins, today, waivers))
             result, lines = write_proposals(files, lock, found, Path(arguments["report_dir"]))
         except LockError as error:
             raise AnsibleActionFail(str(error)) from None

@@ -11,11 +11,11 @@ short_description: Resolve the pins of a pool into a lock, or read a lock
 version_added: "0.1.0"
 description:
   - O(state=present) reads C(group_vars/<pool>/pins.yml), C(group_vars/<pool>/package_sources.yml) and C(trust.yml) of the inventory, fetches the
-    signed indexes of the pool's apt repositories, and writes C(locks/<pool>.lock.yml). The pinned packages and what they need within the owned
+    signed indexes of the pool's apt or dnf repositories, and writes C(locks/<pool>.lock.yml). The pinned packages and what they need within the owned
     families (kernel, driver, container toolkit, engine) are in it with version, size and SHA-256.
   - The same pins and the same repositories always give the same bytes; the file is replaced by rename, and only when its text changes.
   - O(state=read) checks a lock file (shape, digest, exact pins) and returns it. A file that was edited by hand is refused.
-  - The work is done on the controller, whatever host the task runs for; it needs C(apt-get) and C(gpg) there, but not root.
+  - The work is done on the controller, whatever host the task runs for; it needs C(gpg) there, and C(apt-get) for apt repositories, but not root.
 options:
   state:
     description: What to do.

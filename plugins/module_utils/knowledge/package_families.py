@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 """Which packages belong to a pinned layer: those that no transaction may move except to the locked version.
 
-Names as of 2026-11-30: Debian 12, 13 and sid, Ubuntu 22.04 to 26.04, NVIDIA's CUDA and container toolkit repositories, Docker's.
+Names as of 2026-11-30: Debian 12, 13 and sid, Ubuntu 22.04 to 26.04, RHEL 8 to 10 with its rebuilds, Amazon Linux 2023, NVIDIA's CUDA and
+container toolkit repositories, Docker's.
 Globs as in apt_preferences(5). They are disjoint, so that neither their order nor that of apt's files matters: hence the
 brackets, which leave nvidia-container-* to the toolkit and nvidia-cuda-*, nvidia-cg-* to nobody.
 """
@@ -13,7 +14,21 @@ import re
 from fnmatch import translate
 
 PACKAGE_GLOBS: dict[str, tuple[str, ...]] = {
-    "kernel": ("linux-image-*", "linux-headers-*", "linux-kbuild-*", "linux-modules-[!n]*", "linux-generic*", "linux-virtual*"),
+    "kernel": (
+        "linux-image-*",
+        "linux-headers-*",
+        "linux-kbuild-*",
+        "linux-modules-[!n]*",
+        "linux-generic*",
+        "linux-virtual*",
+        "kernel",
+        "kernel-core*",
+        "kernel-devel*",
+        "kernel-modules*",
+        "kernel-64k*",
+        "kernel-rt*",
+        "kernel[0-9]*",
+    ),
     "driver": (
         "nvidia-[!c]*",
         "nvidia-compute-*",
@@ -30,9 +45,11 @@ PACKAGE_GLOBS: dict[str, tuple[str, ...]] = {
         "linux-signatures-nvidia-*",
         "xserver-xorg-video-nvidia*",
         "nvlsm",
+        "kmod-nvidia-*",
+        "dnf-plugin-nvidia",
     ),
     "container_toolkit": ("nvidia-container-*", "libnvidia-container*"),
-    "engine": ("docker.io", "docker-cli", "docker-ce*", "docker-buildx*", "docker-compose*", "containerd", "containerd.io", "runc", "podman"),
+    "engine": ("docker", "docker.io", "docker-cli", "docker-ce*", "docker-buildx*", "docker-compose*", "containerd", "containerd.io", "runc", "crun", "podman"),
 }
 
 

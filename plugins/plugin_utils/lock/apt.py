@@ -8,12 +8,13 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import file_digest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Index, parse_packages
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import Repository, check_key
 from debian.deb822 import Deb822
 
@@ -32,16 +33,9 @@ _MEANINGS: tuple[tuple[str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class Index:
-    """What a repository holds now: its identity for the lock, and the text of its Packages files."""
-
-    identity: dict[str, object]
-    packages: tuple[str, ...]
-
-
-def read_index(repository: Repository, architecture: str, folder: Path) -> Index:
-    """Fetches and checks one repository's index below `folder`, an empty directory; `LockError` where apt or we refuse it."""
+def read_index(repository: Repository, arch: str, folder: Path) -> Index:
+    """Fetches and checks one repository's index for nodes of `arch` (as pins write it) below `folder`, an empty directory; `LockError` where it is refused."""
+    architecture = ARCHITECTURES[arch]
     _make_directories(folder)
     check_key(repository.key, folder / "gnupg")
     keyring = folder / "key.asc"
@@ -52,7 +46,8 @@ def read_index(repository: Repository, architecture: str, folder: Path) -> Index
     release = _release_file(folder)
     fields = Deb822(release.read_text(encoding="utf-8"))
     _check_identity(repository, fields)
-    packages = tuple(path.read_text(encoding="utf-8") for path in sorted((folder / "lists").glob("*_Packages")))
+    texts = [path.read_text(encoding="utf-8") for path in sorted((folder / "lists").glob("*_Packages"))]
+    packages = tuple(package for text in texts for package in parse_packages(text, repository.name, repository.origin))
     return Index({**repository.identity(), "snapshot": file_digest(release), "date": _date(fields)}, packages)
 
 

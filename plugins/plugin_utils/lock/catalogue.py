@@ -1,15 +1,16 @@
 # Copyright: (c) 2026, The goldnode founders
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""The owned packages that a pool's repositories offer. Pure: text of Packages files in, candidates out."""
+"""The owned packages that a pool's repositories offer. Pure: text of Packages files in, candidates out (RPM's: primary.py)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import layer_of
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import satisfies, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import DPKG, Order, upstream
 from debian.deb822 import Packages, PkgRelation
 
 _NAME = re.compile(r"^Package: *(\S+)", re.MULTILINE)
@@ -43,6 +44,7 @@ class Package:
     depends: tuple[tuple[Relation, ...], ...]
     provides: tuple[Relation, ...]
     conflicts: tuple[Relation, ...]
+    order: Order
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -52,20 +54,22 @@ class Package:
         """The version that a person would pin."""
         return upstream(self.version)
 
+    @property
+    def key(self) -> Any:
+        """What sorts versions of a package, in its package system's order."""
+        return self.order.key(self.version)
+
     def meets(self, relation: Relation) -> bool:
-        """Whether this package, or what it provides, satisfies the relation (Debian policy 7.5: an unversioned provision has no version)."""
-        return any(_met(relation, name, version) for name, version in self._offers())
+        """Whether this package, or what it provides, satisfies the relation (to Debian an unversioned provision has no version, policy 7.5; to RPM any)."""
+        return any(self._meets(relation, name, version) for name, version in self._offers())
+
+    def _meets(self, relation: Relation, name: str, version: str) -> bool:
+        return name == relation.name and (not relation.operator or self.order.satisfies(version, relation.operator, relation.version))
 
     def _offers(self) -> Iterator[tuple[str, str]]:
         yield self.name, self.version
         for provided in self.provides:
             yield provided.name, provided.version
-
-
-def _met(relation: Relation, name: str, version: str) -> bool:
-    if name != relation.name:
-        return False
-    return not relation.operator or (bool(version) and satisfies(version, relation.operator, relation.version))
 
 
 def parse_packages(text: str, repository: str, origin: str) -> Iterator[Package]:
@@ -92,6 +96,7 @@ def _package(paragraph: str, repository: str, origin: str, layer: str) -> Packag
         depends=_groups(fields, "Pre-Depends") + _groups(fields, "Depends"),
         provides=_names(fields, "Provides"),
         conflicts=_names(fields, "Conflicts") + _names(fields, "Breaks"),
+        order=DPKG,
     )
 
 
@@ -104,13 +109,21 @@ def _names(fields: Packages, field: str) -> tuple[Relation, ...]:
     return tuple(relation for group in _groups(fields, field) for relation in group)
 
 
+@dataclass(frozen=True)
+class Index:
+    """What a repository holds now: its identity for the lock, and its owned packages."""
+
+    identity: dict[str, object]
+    packages: tuple[Package, ...]
+
+
 class Catalogue:
     """Candidates by name or provided name, the highest version first; the order in which packages came in does not matter."""
 
     def __init__(self, packages: Iterable[Package]) -> None:
         by_name: dict[str, list[Package]] = {}
         in_order = sorted(packages, key=lambda one: (one.name, one.repository, one.sha256))
-        for package in sorted(in_order, key=lambda one: version_key(one.version), reverse=True):
+        for package in sorted(in_order, key=lambda one: one.key, reverse=True):
             for name in {package.name, *(provided.name for provided in package.provides)}:
                 by_name.setdefault(name, []).append(package)
         self._by_name = by_name

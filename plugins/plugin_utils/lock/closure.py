@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package, Relation
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import is_tool, layer_of
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import version_key
 
 
 def closure(roots: Iterable[Package], catalogue: Catalogue, preferred: Mapping[str, str]) -> list[Package]:
@@ -74,7 +73,7 @@ class _Search:
         """The best candidate, None where the dependency is left to the node. An alternative at the pinned version goes before an earlier one that is not."""
         owned = [relation for relation in group if layer_of(relation.name)]
         ranked = [
-            ((self._is_pinned(one), -place, one.name == relation.name, one.origin == package.origin, version_key(one.version)), one)
+            ((self._is_pinned(one), -place, one.name == relation.name, one.origin == package.origin, one.key), one)
             for place, relation in enumerate(owned)
             for one in self._candidates(relation)
         ]

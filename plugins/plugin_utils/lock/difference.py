@@ -117,11 +117,16 @@ def _needs(layer: str, lock: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _is_explained(layer: str, was: Mapping[str, Any] | None, now: Mapping[str, Any] | None, moves: Sequence[tuple[str, Any, Any]]) -> bool:
-    """Whether a package only follows a pin: a kernel's packages carry its release in their names, the others the pinned version."""
+    """Whether a package only follows a pin: a kernel's packages carry its release in their names, or RPM's in their versions; the others the pinned version."""
     if layer == KERNEL:
-        return bool(moves) and (was is None or now is None)
+        # there is one kernel pin
+        return any(was is None or now is None or (_is_release(was, before) and _is_release(now, after)) for _, before, after in moves)
     versions = {was and _version(was), now and _version(now)}
     return any({before, after} == versions for _, before, after in moves)
+
+
+def _is_release(package: Mapping[str, Any], release: str) -> bool:
+    return release.startswith(package["version"])
 
 
 def _version(package: Mapping[str, Any]) -> str:

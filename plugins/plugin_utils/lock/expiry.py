@@ -3,7 +3,8 @@
 """Which locked packages have left their archive, or are about to, and how to save them.
 
 Debian's and Ubuntu's archives keep the newest version of a package in a suite and drop the others within days; NVIDIA's and Docker's repositories
-keep old versions. Sources: ftp-master.debian.org (dak), help.ubuntu.com; NVIDIA driver installation guide, docs.docker.com (2026).
+keep old versions, and so do Red Hat's; AlmaLinux and Rocky move a minor release to their vaults when the next one comes.
+Sources: ftp-master.debian.org (dak), help.ubuntu.com; NVIDIA driver installation guide, docs.docker.com (2026).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Any, NamedTuple
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.digest import short
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import write_text
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import nearest, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import ORDERS
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import Order, nearest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.reports import aligned
 
 THERE, SUPERSEDED, CHANGED, GONE = "there", "superseded", "changed", "gone"
@@ -56,44 +58,43 @@ def standings(lock: Mapping[str, Any], offered: Iterable[Package]) -> list[Stand
     """Each locked package against what the repositories offer now; the worst first, then by name."""
     catalogue = Catalogue(offered)
     repositories = {one["name"]: one for one in lock["repositories"]}
-    found = [_standing(package, repositories[package["repository"]], catalogue) for package in lock["packages"]]
+    order = ORDERS[lock["pins"]["os"]["distribution"]]
+    found = [_standing(package, repositories[package["repository"]], catalogue, order) for package in lock["packages"]]
     return sorted(found, key=lambda one: (STATES.index(one.state), one.name))
 
 
-def _standing(locked: Mapping[str, Any], repository: Mapping[str, Any], catalogue: Catalogue) -> Standing:
+def _standing(locked: Mapping[str, Any], repository: Mapping[str, Any], catalogue: Catalogue, order: Order) -> Standing:
     here = [one for one in catalogue.named(locked["name"]) if one.repository == locked["repository"]]
     same = [one for one in here if one.version == locked["version"]]
-    newer = _newer(locked, here, catalogue)
+    newer = _newer(locked, here, catalogue, order)
     if any(one.sha256 == locked["sha256"] for one in same):
         state, url = (SUPERSEDED if newer else THERE), _join(repository["uris"][0], locked["filename"])
     elif same:
         state, newer, url = CHANGED, f"{locked['version']} with SHA-256 {same[0].sha256[:12]}", _snapshot_url(locked, repository)
     else:
-        state, newer, url = GONE, newer or _there(locked, here), _snapshot_url(locked, repository)
+        state, newer, url = GONE, newer or _there(locked, here, order), _snapshot_url(locked, repository)
     return Standing(locked["name"], locked["version"], locked["repository"], state, newer, url, locked["sha256"])
 
 
-def _newer(locked: Mapping[str, Any], here: Sequence[Package], catalogue: Catalogue) -> str:
+def _newer(locked: Mapping[str, Any], here: Sequence[Package], catalogue: Catalogue, order: Order) -> str:
     """The version that supersedes a locked one, "" if none does; a kernel's packages are superseded by those of a later release."""
-    higher = [one.version for one in here if version_key(one.version) > version_key(locked["version"])]
+    higher = [one.version for one in here if one.key > order.key(locked["version"])]
     if higher:
         return higher[0]
     kernel = _KERNEL.match(locked["name"])
     if kernel is None:
         return ""
-    later = [
-        name for name in catalogue.names() if _is_later_kernel(kernel, name) and any(one.repository == locked["repository"] for one in catalogue.named(name))
-    ]
-    return max(later, key=version_key, default="")
+    later = [name for name in catalogue.names() if _is_later_kernel(kernel, name, order)]
+    return max((name for name in later if any(one.repository == locked["repository"] for one in catalogue.named(name))), key=order.key, default="")
 
 
-def _is_later_kernel(kernel: re.Match[str], name: str) -> bool:
+def _is_later_kernel(kernel: re.Match[str], name: str, order: Order) -> bool:
     other = _KERNEL.match(name)
-    return other is not None and (other[1], other[3]) == (kernel[1], kernel[3]) and version_key(other[2]) > version_key(kernel[2])
+    return other is not None and (other[1], other[3]) == (kernel[1], kernel[3]) and order.key(other[2]) > order.key(kernel[2])
 
 
-def _there(locked: Mapping[str, Any], here: Sequence[Package]) -> str:
-    return ", ".join(nearest(locked["version"], [one.version for one in here])) or "none"
+def _there(locked: Mapping[str, Any], here: Sequence[Package], order: Order) -> str:
+    return ", ".join(nearest(locked["version"], [one.version for one in here], order.key)) or "none"
 
 
 def _snapshot_url(locked: Mapping[str, Any], repository: Mapping[str, Any]) -> str:

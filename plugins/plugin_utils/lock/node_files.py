@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS
+from ansible_collections.goldnode.gpu.plugins.module_utils.platforms import SUPPORTED
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import Key, Repository, check_key
@@ -24,6 +25,7 @@ _IDENTITY = ("uris", "suites", "components", "origin", "label", "key_fingerprint
 
 def node_files(repositories: Sequence[Repository], stack: Mapping[str, Any]) -> dict[str, str]:
     """Path on the node -> content, once every key is the one that the trust states and the lock's repositories are all there."""
+    _check_platform(stack)
     for key in {repository.key.name: repository.key for repository in repositories}.values():
         _check_key(key)
     _check_subset(repositories, stack)
@@ -41,6 +43,15 @@ def keyring(key: Key) -> str:
 
 def source_path(repository: Repository) -> str:
     return f"{SOURCES}/goldnode-{repository.name}.sources"
+
+
+def _check_platform(stack: Mapping[str, Any]) -> None:
+    distribution = stack["pins"]["os"]["distribution"]
+    if distribution not in SUPPORTED:
+        raise LockError(
+            f"the lock of pool {stack['pool']} is for {distribution}; the roles configure package sources on {' and '.join(SUPPORTED)} only, "
+            "elsewhere validate_nodes is what works."
+        )
 
 
 def _check_key(key: Key) -> None:

@@ -5,23 +5,25 @@
 from __future__ import annotations
 
 import copy
+import fnmatch
+import re
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.apt import read_index
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Package, parse_packages
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError, apt, dnf
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Index, Package
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.closure import closure
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import LOCK_SUFFIX, make_lock
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import DRIVER, TOOLKIT, Family, Root, families_for, module_family
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import ARCHITECTURES, read_pins
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import read_repositories
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import APT, DNF, DRIVER, ORDERS, TOOLKIT, Family, Root, families_for, module_family
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import read_pins
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import Repository, read_repositories
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, upstream
 
-RESOLVABLE = ("debian", "ubuntu")
+# Distribution -> what fetches and checks one of its repositories for nodes of an architecture, in a directory of its own.
+_READERS: dict[str, Callable[[Repository, str, Path], Index]] = {**dict.fromkeys(APT, apt.read_index), **dict.fromkeys(DNF, dnf.read_index)}
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Offers:
 def resolve_pool(files: PoolFiles) -> dict[str, Any]:
     """The lock of a pool as its pins and repositories are now; `LockError` says in one sentence why there is none."""
     written = read_pins(files.pins, files.pool, ranges=True)
-    offers = read_offers(files, written["os"]["arch"])
+    offers = read_offers(files, written["os"])
     try:
         pins, chosen = resolve(written, offers.packages)
     except LockError as error:
@@ -71,27 +73,28 @@ def resolve_pool(files: PoolFiles) -> dict[str, Any]:
     return make_lock(files.pool, pins, written, offers.identities, chosen)
 
 
-def read_offers(files: PoolFiles, arch: str) -> Offers:
-    """Fetches and checks the indexes of all repositories of a pool, for nodes of this architecture (`x86_64`, `aarch64`)."""
+def read_offers(files: PoolFiles, platform: Mapping[str, Any]) -> Offers:
+    """Fetches and checks the indexes of all repositories of a pool; `platform`: the pin `os`."""
+    if platform["distribution"] not in _READERS:
+        there = f'os.distribution is "{platform["distribution"]}"; lock_stack resolves for {", ".join(_READERS)}'
+        raise LockError(f"pins.yml of pool {files.pool} ({files.pins}): {there}.")
     offers = Offers([], [])
     with tempfile.TemporaryDirectory(prefix="goldnode-lock-") as folder:
         Path(folder).chmod(0o755)
         for repository in read_repositories(files.sources, files.trust):
             here = Path(folder, repository.name)
             here.mkdir()
-            index = read_index(repository, ARCHITECTURES[arch], here)
+            index = _READERS[platform["distribution"]](repository, platform["arch"], here)
             offers.identities.append(index.identity)
-            offers.packages.extend(one for text in index.packages for one in parse_packages(text, repository.name, repository.origin))
+            offers.packages.extend(index.packages)
     return offers
 
 
 def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[dict[str, Any], list[Package]]:
     """Checked pins and what the repositories offer -> pins with ranges replaced, and all owned packages. Pure; the order of packages does not matter."""
     pins = copy.deepcopy(dict(written))
-    if pins["os"]["distribution"] not in RESOLVABLE:
-        raise LockError(f'os.distribution is "{pins["os"]["distribution"]}"; lock_stack resolves apt repositories, so far for {" and ".join(RESOLVABLE)}.')
     catalogue = Catalogue(packages)
-    pins["kernel"]["version"] = _settle_kernel(pins["kernel"]["version"], catalogue)
+    pins["kernel"]["version"] = _settle_kernel(pins, catalogue)
     roots = [package for subject in _subjects(pins) for package in _settle(subject, pins, catalogue)]
     for index, module in enumerate(pins.get("extra_modules", [])):
         roots += _settled([_Offer(module_family(index, module["name"]), {}, pins, catalogue)])
@@ -104,13 +107,13 @@ def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[di
 
 
 def _refuse_ambiguous(chosen: Iterable[Package], catalogue: Catalogue) -> None:
-    """One name and version must mean one file: apt on a node would take either."""
+    """One name and version must mean one file: the package manager on a node would take either."""
     for package in chosen:
         for other in catalogue.named(package.name):
             if other.version == package.version and other.sha256 != package.sha256:
                 raise LockError(
                     f"{package} is in repositories {package.repository} and {other.repository} with different content "
-                    f"(SHA-256 {package.sha256[:12]} and {other.sha256[:12]}); a node's apt would take either. Leave one of the two out of package_sources.yml."
+                    f"(SHA-256 {package.sha256[:12]} and {other.sha256[:12]}); a node would take either. Leave one of the two out of package_sources.yml."
                 )
 
 
@@ -119,19 +122,29 @@ def _subjects(pins: Mapping[str, Any]) -> list[str]:
     return [subject for subject in subjects if pins.get(subject)] + ["engine"]
 
 
-def _settle_kernel(pin: str, catalogue: Catalogue) -> str:
-    """The kernel release that must run; its packages carry it in their names (a name without a number is a metapackage)."""
-    releases = kernel_releases(catalogue)
+def _settle_kernel(pins: Mapping[str, Any], catalogue: Catalogue) -> str:
+    """The kernel release that must run."""
+    pin, key = pins["kernel"]["version"], ORDERS[pins["os"]["distribution"]].key
+    releases = kernel_releases(pins, catalogue)
     found = [release for release in releases if kernel_matches(pin, release)]
     if not found:
-        raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases))}. Write one of these.')
-    return max(found, key=version_key)
+        raise LockError(f'kernel.version is "{pin}"; the pool\'s repositories have {_listed(nearest(pin, releases, key))}. Write one of these.')
+    return str(max(found, key=key))
 
 
-def kernel_releases(catalogue: Catalogue) -> list[str]:
-    """The kernel releases that the repositories have an image of."""
-    images = [name for name in catalogue.names() if name.startswith("linux-image-") and catalogue.named(name)]
-    return [release for release in (name.removeprefix("linux-image-") for name in images) if release[:1].isdigit()]
+def kernel_releases(pins: Mapping[str, Any], catalogue: Catalogue) -> list[str]:
+    """The kernel releases that the repositories have an image of, as `uname -r` prints them."""
+    facts = pool_facts(pins)
+    return [release for family in families_for("kernel", facts) for release in _releases(family.roots[0], facts, catalogue)]
+
+
+def _releases(image: Root, facts: Mapping[str, str], catalogue: Catalogue) -> list[str]:
+    """apt's packages carry the release in their names (a name without a number is a metapackage), RPM's in their versions."""
+    if image.suffix:
+        return [f"{package.version}{image.suffix.format_map(facts)}" for package in catalogue.named(image.name)]
+    prefix = image.name.removesuffix("{kernel}")
+    names = [name for name in catalogue.names() if name.startswith(prefix) and catalogue.named(name)]
+    return [release for release in (name.removeprefix(prefix) for name in names) if release[:1].isdigit()]
 
 
 def pool_facts(pins: Mapping[str, Any]) -> dict[str, str]:
@@ -139,7 +152,11 @@ def pool_facts(pins: Mapping[str, Any]) -> dict[str, str]:
     driver = pins["nvidia_driver"]
     return {
         "distribution": pins["os"]["distribution"],
+        "arch": pins["os"]["arch"],
         "kernel": pins["kernel"]["version"],
+        # 5.14.0-570.12.1.el9_6.x86_64 -> 5.14.0-570.12.1, as prebuilt modules name it
+        "abi": re.sub(r"\.el\d.*", "", pins["kernel"]["version"]),
+        "driver": upstream(driver["version"]),
         "modules": driver["modules"],
         "build": driver["build"],
         "branch": driver["version"].rpartition(":")[2].partition(".")[0],
@@ -188,8 +205,9 @@ class _Offer:
     """What the repositories have of one family."""
 
     def __init__(self, family: Family, facts: Mapping[str, str], pins: dict[str, Any], catalogue: Catalogue) -> None:
-        self.roots = [(root, catalogue.named(root.name.format_map(facts)), root.name.format_map(facts)) for root in family.roots]
-        self.pins = pins
+        names = [root.name.format_map(facts) for root in family.roots]
+        self.roots = [(root, _named(name, catalogue), name) for root, name in zip(family.roots, names)]
+        self.facts, self.pins = facts, pins
 
     def origins(self) -> list[str]:
         """The origins that have the family's first package: all of a family comes from one of them."""
@@ -201,7 +219,7 @@ class _Offer:
         settled: dict[str, str] = {}
         for pin in dict.fromkeys(root.pin for root, _, _ in self.roots):
             group = [(root, [one for one in packages if one.origin == origin]) for root, packages, _ in self.roots if root.pin == pin]
-            chosen = _newest(group, found) if pin is None else _at_one_version(group, self._pinned(pin))
+            chosen = _newest(group, found) if pin is None else self._at_one_version(group)
             if chosen is None:
                 return None
             found += chosen
@@ -228,7 +246,19 @@ class _Offer:
         return place, key
 
     def _matching(self, root: Root, packages: list[Package]) -> list[Package]:
-        return packages if root.pin is None else [one for one in packages if matches(self._pinned(root.pin), one.version)]
+        return packages if root.pin is None else [one for one in packages if matches(self._pinned(root.pin), self._version(root, one))]
+
+    def _version(self, root: Root, package: Package) -> str:
+        return f"{package.version}{root.suffix.format_map(self.facts)}"
+
+    def _at_one_version(self, group: Sequence[tuple[Root, list[Package]]]) -> list[Package] | None:
+        """The highest version that the pin allows and all required packages have; siblings may differ after the hyphen only, a kernel's not at all."""
+        there = [(root, self._matching(root, packages) if root.suffix else packages) for root, packages in group]
+        for head in self._matching(*group[0]):
+            found = [(root, _sibling(packages, head)) for root, packages in there]
+            if all(package or not root.required for root, package in found):
+                return [package for _, package in found if package]
+        return None
 
     def nearness(self) -> tuple[int, int]:
         """How much of this family is there: fewest packages absent altogether, then most at the pinned version."""
@@ -241,7 +271,8 @@ class _Offer:
         for root, packages, name in self.roots:
             if root.required and not self._matching(root, packages):
                 wanted = f'{root.pin} is "{self._pinned(root.pin)}"' if root.pin else "needed too"
-                there = nearest(self._pinned(root.pin) if root.pin else "0", [one.upstream for one in packages])
+                here = [self._version(root, one) if root.suffix else one.upstream for one in packages]
+                there = nearest(self._pinned(root.pin) if root.pin else "0", here, ORDERS[self.pins["os"]["distribution"]].key)
                 texts.setdefault(root.pin, f"{wanted}: the pool's repositories have {name} {_listed(there)}")
         return "; ".join(texts.values()) or f"{self.roots[0][2]} and what belongs to it are not there at one version from one origin"
 
@@ -254,14 +285,10 @@ def _newest(group: Sequence[tuple[Root, list[Package]]], pinned: Sequence[Packag
     return [next((one for one in packages if one.upstream in upstreams), packages[0]) for _, packages in group if packages]
 
 
-def _at_one_version(group: Sequence[tuple[Root, list[Package]]], pin: str) -> list[Package] | None:
-    """The highest version that the pin allows and all required packages have; siblings may differ after the hyphen only."""
-    for head in group[0][1]:
-        if matches(pin, head.version):
-            found = [(root, _sibling(packages, head)) for root, packages in group]
-            if all(package or not root.required for root, package in found):
-                return [package for _, package in found if package]
-    return None
+def _named(name: str, catalogue: Catalogue) -> list[Package]:
+    """The packages of a name; where it holds a pinned range, those of all names that fit."""
+    names = fnmatch.filter(catalogue.names(), name) if is_range(name) else [name]
+    return [package for one in names for package in catalogue.named(one)]
 
 
 def _sibling(packages: Sequence[Package], head: Package) -> Package | None:

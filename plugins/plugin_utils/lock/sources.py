@@ -19,7 +19,7 @@ def _one(description: str, pattern: str) -> dict[str, Any]:
     return {"type": "array", "items": item, "minItems": 1, "maxItems": 1, "description": f"a list with one entry, {description}"}
 
 
-_TEXT = {"type": "string", "minLength": 1, "description": "a text as the repository's Release file says it"}
+_TEXT = {"type": "string", "minLength": 1, "description": "a text as the repository's own index says it (a dnf repository's: docs/pins_and_locks.md)"}
 _REPOSITORY = {
     "type": "object",
     "description": "{name, uris, suites, components, origin, label, key}",

@@ -19,10 +19,10 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.difference import Difference, differences, needs_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import make_lock
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import Family, families_for
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import ORDERS, Family, families_for
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import Offers, kernel_releases, pool_facts, resolve
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.risk import KINDS, risk_class, step
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_prerelease, kernel_flavour, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_prerelease, kernel_flavour, upstream
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.check import Report
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.model import NOTE, Statement
 
@@ -85,9 +85,10 @@ def _newest(kind: str, pins: Pins, offers: Offers, catalogue: Catalogue, check: 
 def _step_up(subject: str, kind: str, pins: Pins, offers: Offers, catalogue: Catalogue, check: Check) -> Pins:
     """The pins with the newest version of one subject that holds together, else as they were."""
     now = upstream(pins[subject]["version"]) if subject != "kernel" else pins[subject]["version"]
-    higher = {one for one in _versions(subject, pins, catalogue) if version_key(one) > version_key(now) and KINDS.index(step(one, now)) <= KINDS.index(kind)}
+    key = ORDERS[pins["os"]["distribution"]].key
+    higher = {one for one in _versions(subject, pins, catalogue) if key(one) > key(now) and KINDS.index(step(one, now)) <= KINDS.index(kind)}
     known = check(pins).statements
-    for version in sorted(higher, key=version_key, reverse=True)[:TRIED]:
+    for version in sorted(higher, key=key, reverse=True)[:TRIED]:
         tried = _tried(_with_version(subject, kind, version, pins), known, offers, check)
         if tried is not None:
             return tried
@@ -133,7 +134,7 @@ def _versions(subject: str, pins: Pins, catalogue: Catalogue) -> Iterator[str]:
     """The versions of a subject that the repositories have, in the form in which they are pinned."""
     if subject == "kernel":
         flavour = kernel_flavour(pins["kernel"]["version"])
-        yield from (release for release in kernel_releases(catalogue) if kernel_flavour(release) == flavour)
+        yield from (release for release in kernel_releases(pins, catalogue) if kernel_flavour(release) == flavour)
         return
     facts = pool_facts(pins)
     for family in families_for("engine" if subject == pins["container_engine"] else subject, facts):

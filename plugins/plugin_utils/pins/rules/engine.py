@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import satisfies
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import DPKG
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.candidates import newer
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge import engines
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.knowledge.engines import Floor
@@ -109,7 +109,7 @@ def _fix_of_line(name: str, part: Version, floor: Floor) -> str:
 def _behind_distribution(pins: PinSet, name: str, part: Version) -> str:
     """The distribution's own fixed version where a package of it is older."""
     fixed = engines.DISTRIBUTION_FIXED.get((pins.distribution, pins.archive_release, name), "")
-    return fixed if fixed and part.is_of(pins.distribution) and satisfies(part.text, "<<", fixed) else ""
+    return fixed if fixed and part.is_of(pins.distribution) and DPKG.satisfies(part.text, "<<", fixed) else ""
 
 
 @rule(

@@ -35,6 +35,12 @@ def test_each_repository_gets_a_source_signed_by_its_own_keyring(site, repositor
     assert files["/etc/apt/keyrings/goldnode-lab.asc"] == site.repositories["os"].key.public_key
 
 
+def test_a_lock_for_another_package_manager_is_refused(repositories, stack):
+    stack["pins"]["os"]["distribution"] = "rocky"
+    with pytest.raises(LockError, match="the lock of pool lab_a10 is for rocky; the roles configure package sources on debian and ubuntu only"):
+        node_files(repositories, stack)
+
+
 def test_a_repository_of_the_lock_that_is_not_configured_is_refused(repositories, stack):
     with pytest.raises(LockError, match="the lock of pool lab_a10 takes packages from repository os, which package_sources_repositories lacks"):
         node_files([one for one in repositories if one.name != "os"], stack)

@@ -133,9 +133,13 @@ def test_what_no_table_knows_is_refused(pins, offered):
     pins["nvidia_driver"]["build"] = "prebuilt"
     with pytest.raises(LockError, match="no packages are known for debian with open modules and build prebuilt"):
         resolve(pins, offered)
-    pins["os"]["distribution"] = "rhel"
-    with pytest.raises(LockError, match=r'os[.]distribution is "rhel"'):
-        resolve(pins, offered)
+
+
+def test_a_distribution_whose_packages_no_table_knows_is_refused_before_anything_is_fetched(site):
+    site.pins["os"]["distribution"] = "sles"
+    site.write()
+    with pytest.raises(LockError, match=r'^pins.yml of pool lab_a10 .*: os[.]distribution is "sles"; lock_stack resolves for debian, ubuntu, rhel,'):
+        resolve_pool(PoolFiles("lab_a10", site.inventory))
 
 
 def test_all_packages_of_a_family_come_from_one_origin(pins, offered, package):

@@ -1,5 +1,5 @@
 import pytest
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import is_range, kernel_matches, matches, nearest, satisfies, upstream, version_key
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import DPKG, RPM, is_range, kernel_flavour, kernel_matches, matches, nearest, upstream
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,9 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import 
         ("580.126.20-0ubuntu0.24.04.1", "580.126.20"),
         ("1.20.0-1", "1.20.0"),
         ("20240109+1", "20240109+1"),
+        ("3:580.159.03-1.el9", "580.159.03"),
+        ("3:29.9.0-1.el9", "29.9.0"),
+        ("5.14.0-570.12.1.el9_6", "5.14.0"),
     ],
 )
 def test_the_upstream_version_has_no_epoch_revision_or_repacking_mark(version, expected):
@@ -33,19 +36,19 @@ def test_a_range_means_every_version_that_fits_it():
 
 
 def test_versions_sort_as_dpkg_sorts_them():
-    assert sorted(["1.10", "1.9", "1.10~rc1", "1:0.1"], key=version_key) == ["1.9", "1.10~rc1", "1.10", "1:0.1"]
+    assert sorted(["1.10", "1.9", "1.10~rc1", "1:0.1"], key=DPKG.key) == ["1.9", "1.10~rc1", "1.10", "1:0.1"]
 
 
 @pytest.mark.parametrize(("operator", "holds"), [("<<", False), ("<=", True), ("=", True), (">=", True), (">>", False)])
 def test_each_operator_of_a_dependency_is_understood(operator, holds):
-    assert satisfies("1.0-1", operator, "1.0-1") is holds
+    assert DPKG.satisfies("1.0-1", operator, "1.0-1") is holds
 
 
 def test_the_nearest_versions_stand_around_the_wanted_one():
     there = ["550.1", "560.1", "570.1", "580.1", "590.1", "600.1"]
-    assert nearest("575.1", there) == ["560.1", "570.1", "580.1", "590.1"]
-    assert nearest("700.1", there) == ["570.1", "580.1", "590.1", "600.1"]
-    assert nearest("1.1", []) == []
+    assert nearest("575.1", there, DPKG.key) == ["560.1", "570.1", "580.1", "590.1"]
+    assert nearest("700.1", there, DPKG.key) == ["570.1", "580.1", "590.1", "600.1"]
+    assert nearest("1.1", [], DPKG.key) == []
 
 
 def test_a_range_never_means_a_pre_release():
@@ -64,7 +67,27 @@ def test_a_range_never_means_a_pre_release():
         ("6.8.0-*-generic", "6.8.0-45-generic-64k", False),
         ("6.12.107", "6.12.107+deb13-amd64", False),
         ("6.12.1", "6x12x1", False),
+        ("5.14.0-*.el9_6.x86_64", "5.14.0-570.12.1.el9_6.x86_64", True),
+        ("5.14.0-*.aarch64", "5.14.0-570.12.1.el9_6.aarch64+64k", False),
     ],
 )
 def test_a_kernel_range_keeps_the_flavour(pin, release, fits):
     assert kernel_matches(pin, release) is fits
+
+
+@pytest.mark.parametrize(
+    ("release", "flavour"),
+    [
+        ("6.12.117+deb13-cloud-amd64", "cloud-amd64"),
+        ("6.8.0-45-generic", "generic"),
+        ("5.14.0-570.12.1.el9_6.x86_64", ""),
+        ("5.14.0-570.12.1.el9_6.aarch64+64k", "+64k"),
+        ("6.1.150-174.273.amzn2023.x86_64", ""),
+    ],
+)
+def test_the_flavour_of_a_kernel_is_what_is_not_its_numbers(release, flavour):
+    assert kernel_flavour(release) == flavour
+
+
+def test_a_provision_without_version_meets_a_bound_for_rpm_only():
+    assert RPM.satisfies("", ">=", "1") and not DPKG.satisfies("", ">=", "1")
