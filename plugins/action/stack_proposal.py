@@ -1,16 +1,13 @@
 # Copyright: (c) 2026, The goldnode founders
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""Action twin of the module stack_proposal: repositories and locks are read on the controller."""
+"""Looks for newer stacks that hold together."""
 
 from __future__ import annotations
 
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import read_lock
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pools import inventory_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import PoolFiles, read_offers
@@ -18,33 +15,21 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.upgrade import p
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.upgrade_report import write_proposals
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.check import check
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.files import read_waivers
-
-ARGUMENTS = {
-    "pool": {"type": "str", "required": True},
-    "lock_file": {"type": "path"},
-    "report_dir": {"type": "path", "required": True},
-}
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.report_action import Given, Report, ReportAction
 
 
-class ActionModule(ActionBase):
-    """Runs on the controller and never connects to the host of its task."""
+class ActionModule(ReportAction):
+    """See the documentation of the module of the same name."""
 
-    _requires_connection = False
-    _supports_check_mode = True
+    ARGUMENTS: ClassVar[dict[str, Any]] = {
+        "pool": {"type": "str", "required": True},
+        "lock_file": {"type": "path"},
+    }
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        super().run(tmp, task_vars)
-        _, arguments = self.validate_argument_spec(ARGUMENTS)
-        files = PoolFiles(f"{arguments['pool']}", inventory_of(task_vars or {}, arguments["pool"]))
+    def report(self, given: Given, place: Path, variables: Given) -> Report:
+        files = PoolFiles(f"{given['pool']}", inventory_of(variables, given["pool"]))
         today = datetime.now(timezone.utc).date()
-        try:
-            lock = read_lock(Path(arguments["lock_file"] or files.lock), files.pool)
-            waivers = read_waivers(files.waivers)
-            found = proposals(lock, read_offers(files, lock["pins"]["os"]), lambda pins: check(pins, today, waivers))
-            result, lines = write_proposals(files, lock, found, Path(arguments["report_dir"]))
-        except LockError as error:
-            raise AnsibleActionFail(str(error)) from None
-        except OSError as error:
-            raise AnsibleActionFail(f"the report cannot be written: {error}; give another place by -e goldnode_report_dir=<path>") from error
-        self._display.display("\n" + "\n".join(lines) + "\n")
-        return {"changed": False, "outcome": result["outcome"], "lines": lines, "result": result}
+        lock = read_lock(Path(given["lock_file"] or files.lock), files.pool)
+        waivers = read_waivers(files.waivers)
+        found = proposals(lock, read_offers(files, lock["pins"]["os"]), lambda pins: check(pins, today, waivers))
+        return write_proposals(files, lock, found, place)
