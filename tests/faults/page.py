@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import LAYERS
+
 from .catalogue import Fault
 
 HEAD = """# Faults
@@ -16,10 +18,22 @@ and validates again; it holds the layer that must be the first broken one and th
 
     .config/run python -m tests.faults.bench --page docs/faults.md     # as root; `--reuse --lab <id> <fault>…` for some of them on a lab that is up
 
-By hand, on a lab of `create_lab -e lab_pools=h100x8,p4 -e offered_kernels=6.12.107+deb13-amd64,6.12.117+deb13-amd64`:
+By hand, after `make setup` and as root, from the top of the clone. [The lab](lab.md) says what `create_lab` makes; it prints `<state>`, which is
+`/var/lib/goldnode-lab/<lab id>`. Nodes of `create_lab` have no GPU stack yet: the lock, the image and `provision_pool` give it to them.
 
-    ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.inject_fault -e fault=gpu_node_missing
-    ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.inject_fault -e fault=gpu_node_missing -e fault_state=absent
+    .config/run ansible-playbook goldnode.gpu.create_lab
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.lock_stack -e pool=lab_a10
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.build_image -e pool=lab_a10
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.register_release -e pool=lab_a10
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.provision_pool -e pool=lab_a10 -e nodes=lab-a10-canary-1
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.inject_fault -e fault=gpu_node_missing
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.validate_nodes -e pool=lab_a10 -e nodes=lab-a10-canary-1    # fails: device_nodes
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.inject_fault -e fault=gpu_node_missing -e fault_state=absent
+    .config/run ansible-playbook -i <state>/inventory/hosts.yml goldnode.gpu.validate_nodes -e pool=lab_a10 -e nodes=lab-a10-canary-1    # passes
+    .config/run ansible-playbook goldnode.gpu.destroy_lab
+
+A fault breaks the first node of its pool unless `-e nodes=` names others; the column *pool* of the tables says which. Pools `lab_h100x8` and `lab_p4` are
+there after `create_lab -e lab_pools=h100x8,p4`. A fault that needs another kernel wants `-e offered_kernels=6.12.107+deb13-amd64,6.12.117+deb13-amd64`.
 
 *Real*: a part of the node does not work as it should, and what says so is what the part itself does. *Message*: only a line in the kernel's log says so;
 the GPU of a lab node has no such defect. The rung is that of the evidence: on `simulated` the GPU and the vendor's packages are stand-ins (the rest is
@@ -37,7 +51,7 @@ device. `make nightly` shows both on a booted machine (`tests/vm`, rung `booted`
 
 def page(faults: Iterable[Fault], results: Mapping[str, Mapping[str, Any]]) -> str:
     """The page's text; a fault that was not run says so."""
-    rows = list(faults)
+    rows = sorted(faults, key=lambda fault: list(LAYERS).index(fault.layer))
     found = sum(row.id in results and results[row.id]["verdict"] == "found" for row in rows)
     count = f"\n{found} of {len(rows)} faults were found by their rule and undone when they were run last.\n"
     return HEAD + count + "".join(part for layer, group in groupby(rows, key=lambda fault: fault.layer) for part in section(layer, group, results)) + APART
