@@ -132,6 +132,8 @@ def _elements(chunks: Iterable[bytes]) -> Iterator[Element]:
             parser.feed(chunk)
             yield from builder.taken()
         parser.close()
+        # expat from 2.6 on may hold a token back until then
+        yield from builder.taken()
     except (ParseError, LookupError, ValueError) as error:
         raise LockError(f"its primary.xml is not XML ({error})") from None
 
