@@ -102,6 +102,14 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ("nvidia.com/gpu=7", "has not"),
     ),
     ("container.driver_library", app(NO_LIBCUDA), ("libcuda.so.1",)),
+    (
+        "container.jetson_runtime",
+        on(
+            app("ImportError: libcudart.so.10.2: cannot open shared object file: No such file or directory", command="docker run --gpus all l4t-app"),
+            l4t_version="# R32 (release), REVISION: 7.1, GCID: 29818004, BOARD: t210ref",
+        ),
+        ("--runtime nvidia", "CSV"),
+    ),
     ("container.shared_memory", app("RuntimeError: DataLoader worker (pid 13) is killed by signal: Bus error. "), ("shm", "--shm-size")),
     ("container.shared_memory", app("Error while creating shared memory segment /dev/shm/nccl-pZafXL (size 7340384)"), ("/dev/shm",)),
     ("container.shared_memory", app("unable to open shared memory object </torch_1_2> in read-write mode"), ("/dev/shm",)),
