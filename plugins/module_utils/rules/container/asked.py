@@ -14,6 +14,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, heard, not_seen, orchestrated, without_toolkit
 
+# ffmpeg's encoders and decoders of NVIDIA, beside a word of failure.
+ENCODER_FAILS = r"(?:fail|cannot|error|unavailable|no capable)[^\n]{0,80}_nvenc|_nvenc[^\n]{0,80}(?:fail|cannot|error|invalid|unavailable|no capable)"
 # Variables that people write in place of a request.
 MEANT = re.compile(r"-*gpus?|(?:docker_)?gpus?|nvidia_visible_devices|nvidia_driver_capabilities|use_gpu|enable_gpu", re.I)
 REQUEST_FORMS = (
@@ -105,6 +107,13 @@ def missing_capability(facts: Facts) -> tuple[str, str] | None:
     return next(((name, said) for name, pattern in CAPABILITIES if (said := heard(facts, pattern))), None)
 
 
+def encoder_fails(facts: Facts) -> tuple[str, str] | None:
+    """NVENC's failure in a program's own words; many things make it fail, so it counts only where the request names its capabilities, without video."""
+    named = facts.requested_capabilities or ()
+    said = heard(facts, ENCODER_FAILS) if named and not {"video", "all"} & set(named) else None
+    return ("video", said) if said else None
+
+
 def utility_works(facts: Facts) -> bool:
     """Whether nvidia-smi worked in a container, so that the GPU and `utility` are there."""
     return any(str(run.get("payload") or "").startswith("nvidia_smi") and run.get("rc") == 0 and run.get("request") != "none" for run in facts.runs)
@@ -124,7 +133,7 @@ def utility_works(facts: Facts) -> bool:
 )
 def capabilities_suffice(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver capabilities that a container asks for are those that its program needs"""
-    missing = missing_capability(facts)
+    missing = missing_capability(facts) or encoder_fails(facts)
     if missing is None or facts.musl or without_toolkit(wanted):
         return not_seen(facts, wanted)
     name, said = missing

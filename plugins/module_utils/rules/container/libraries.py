@@ -56,10 +56,10 @@ def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def jetson_uses_the_runtime(facts: Facts, wanted: Wanted) -> Outcome:
     """On a Jetson a container asks by the nvidia runtime"""
-    if not (facts.tegra or facts.host_l4t) or without_toolkit(wanted):
-        return not_applicable("not a Jetson")
     by_flag = any(request.gpus and not request.runtime for request in facts.command_requests or ())
     said = heard(facts, JETSON_LIBRARY)
+    if not (facts.tegra or facts.host_l4t) or without_toolkit(wanted):
+        return not_seen(facts, wanted)
     if said is None or not by_flag or (facts.default_runtime or "").startswith("nvidia"):
         return not_seen(facts, wanted)
     cause = (

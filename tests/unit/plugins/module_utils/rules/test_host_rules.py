@@ -139,3 +139,27 @@ def test_a_container_of_docker_says_nothing_of_the_device_plugin():
     for engine, verdict in (("docker", "not_applicable"), ("kubernetes", FAIL)):
         found = verdicts("orchestrator", runs=[{"engine": engine, "stderr": NO_NVML}])
         assert found["orchestrator.device_plugin_sees_driver"].verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("stated", "missing"),
+    [({"missing_device_nodes": "/dev/nvidia-uvm, sometimes"}, "/dev/nvidia-uvm"), ({"dev_nvidia_uvm_tools": "missing at boot"}, "/dev/nvidia-uvm-tools")],
+)
+def test_nodes_that_are_stated_to_be_missing_are_named(stated, missing):
+    found = verdicts("device_nodes", stated=stated)["device_nodes.present"]
+    assert found.verdict == FAIL
+    assert missing in found.cause
+
+
+@pytest.mark.parametrize(("size", "verdict"), [("0x800000000", FAIL), ("0x00200000", UNKNOWN)])
+def test_only_a_window_as_large_as_a_gpus_memory_is_blamed(size, verdict):
+    log = f"[    0.2] pci 0000:00:01.0: bridge window [mem size {size} 64bit pref]: can't assign; no space\n"
+    found = verdicts("hardware", probes={"dmesg": log})["hardware.bar_has_address_space"].verdict
+    assert (found == FAIL) == (verdict == FAIL)
+
+
+def test_torch_of_the_cpu_index_is_a_cpu_build():
+    run = {"engine": "docker", "request": "gpus", "stderr": "RuntimeError: torch.cuda.is_available() is False"}
+    stated = {"build_args": "TORCH_INDEX=https://download.pytorch.org/whl/cpu"}
+    assert verdicts("cuda", runs=[run], stated=stated)["cuda.framework_build"].verdict == FAIL
+    assert verdicts("cuda", runs=[run])["cuda.framework_build"].verdict != FAIL

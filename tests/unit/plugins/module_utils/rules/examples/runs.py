@@ -55,6 +55,19 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("container.driver_capabilities", on(app(NO_LIBCUDA), compose_file=RESERVED.replace("[gpu]", "[gpu, utility]")), ("utility without compute",)),
     ("container.driver_capabilities", on(app("nvidia-smi: command not found"), {"image_env": "NVIDIA_DRIVER_CAPABILITIES=compute"}), ("without utility",)),
     ("container.driver_capabilities", app("Cannot load libnvidia-encode.so.1"), ("without video", "NVIDIA_DRIVER_CAPABILITIES")),
+    (
+        "container.driver_capabilities",
+        on(app("[hevc_nvenc @ 0x5] Failed to open encoder: hevc_nvenc: Invalid argument"), {"image_env": "NVIDIA_DRIVER_CAPABILITIES=utility,compute"}),
+        ("without video", "NVIDIA_DRIVER_CAPABILITIES"),
+    ),
+    (
+        "cuda.jetson_release",
+        on(
+            app("nvidia-container-cli: mount error: file creation failed: /x/libcudnn_static.a: file exists", image="nvcr.io/nvidia/tritonserver:22.01-py3"),
+            {"gpu": "Jetson AGX Xavier"},
+        ),
+        ("made for servers", "L4T"),
+    ),
     ("container.driver_capabilities", app("libEGL_nvidia.so.0: cannot open shared object file"), ("without graphics",)),
     (
         "container.nvidia_smi",
