@@ -63,6 +63,21 @@ def _of_undeclared(facts: Facts, seen: str) -> bool:
     return bool(number) and facts.runs[int(number.group(1)) - 1].get("request") == "none" if number else False
 
 
+ENROOT_CAUSE = (
+    "enroot's hook (98-nvidia.sh) injects the driver and devices only where NVIDIA_VISIBLE_DEVICES is set in the image or the environment, and it is not: "
+    "docker's --gpus sets it by itself, and nvidia/cuda images bring it."
+)
+ENROOT_REMEDY = (
+    "Set NVIDIA_VISIBLE_DEVICES=all (NVIDIA_DRIVER_CAPABILITIES=compute,utility) in the job's environment, in enroot's environ.d, or in the image (ENV)."
+)
+
+
+def by_enroot(facts: Facts) -> bool:
+    """Whether a container of enroot or Pyxis got no variable by which its hook would give it GPUs."""
+    silent = any(run.get("engine") in ("enroot", "pyxis") and run.get("request") in (None, "none") for run in facts.runs)
+    return silent and "NVIDIA_VISIBLE_DEVICES" not in (facts.container_environment or {})
+
+
 def asked_for_nothing(names: str, variable: str, seen: str | None, after_image: str) -> Outcome:
     """The failure: nobody asked, with what was meant to ask."""
     if after_image:
@@ -96,6 +111,8 @@ def gpu_is_requested(facts: Facts, wanted: Wanted) -> Outcome:
     variable = next((found for request in silent if (found := meant(request, facts))), "")
     if after_image or (silent and (seen or variable)):
         return asked_for_nothing(", ".join(request.source for request in silent[:3]), variable, seen, after_image)
+    if seen and by_enroot(facts):
+        return failed("NVIDIA_VISIBLE_DEVICES", seen, cause=ENROOT_CAUSE, remedy=ENROOT_REMEDY, confidence="medium")
     undeclared = undeclared_runs(facts)
     if undeclared and seen and not (facts.gpu_requests and not _of_undeclared(facts, seen)):
         return asked_for_nothing(undeclared[0], "", seen, "")

@@ -163,3 +163,17 @@ def test_torch_of_the_cpu_index_is_a_cpu_build():
     stated = {"build_args": "TORCH_INDEX=https://download.pytorch.org/whl/cpu"}
     assert verdicts("cuda", runs=[run], stated=stated)["cuda.framework_build"].verdict == FAIL
     assert verdicts("cuda", runs=[run])["cuda.framework_build"].verdict != FAIL
+
+
+@pytest.mark.parametrize(("cc", "words"), [("/usr/bin/cc -> /usr/bin/clang-18", "cc is clang"), ("/usr/bin/cc -> gcc", "failed")])
+def test_a_build_by_clang_is_told_from_a_driver_that_is_too_old(cc, words):
+    log = "Building module:\nBuilding DKMS module: nvidia-470.256.02... FAILED!\n"
+    found = verdicts("kernel", probes={"dkms_build_log": log, "uname_r": "6.1.0"}, stated={"default_cc": cc})["kernel.build_sources"]
+    assert found.verdict == FAIL
+    assert words in found.cause
+
+
+@pytest.mark.parametrize(("command", "verdict"), [("nvidia-ctk runtime configure --runtime=containerd", FAIL), ("systemctl restart docker", "not_applicable")])
+def test_a_cri_plugin_that_is_switched_off_is_a_fault_for_who_uses_it(command, verdict):
+    probes = {"containerd_config": 'disabled_plugins = ["cri"]\n', "recent_commands": command + "\n"}
+    assert verdicts("engine", probes=probes)["engine.cri_config_taken"].verdict == verdict

@@ -68,6 +68,7 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ),
         ("made for servers", "L4T"),
     ),
+    ("container.gpu_requested", app(NO_CUDA, engine="enroot", request="none"), ("enroot", "NVIDIA_VISIBLE_DEVICES=all")),
     ("container.driver_capabilities", app("libEGL_nvidia.so.0: cannot open shared object file"), ("without graphics",)),
     (
         "container.nvidia_smi",
