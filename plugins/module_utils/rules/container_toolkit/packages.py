@@ -56,7 +56,7 @@ UNMET = (
     fix="Install both in versions that fit (apt-cache policy and apt-cache depends show them; apt-get install <package>=<version>, downgrade if needed) from "
     "one repository, and hold them (apt-mark hold); on a Jetson JetPack's own versions, without NVIDIA's repository for servers.",
     verify="apt-get check prints no unmet dependency.",
-    source="apt-get(8); NVIDIA/nvidia-docker wiki, 'Unmet dependencies'; NVIDIA/libnvidia-container Jetson packages",
+    source="apt-get(8); NVIDIA/nvidia-docker #902; dusty-nv/jetson-containers #146",
 )
 def dependencies_met(facts: Facts, wanted: Wanted) -> Outcome:
     """The toolkit's packages get the versions that they depend on"""
@@ -82,7 +82,7 @@ def dependencies_met(facts: Facts, wanted: Wanted) -> Outcome:
     cause="The host's C library is musl; NVIDIA's driver and container toolkit are built for glibc, whose loader is not there.",
     fix="Use a distribution with glibc on the host (Debian, Ubuntu, RHEL); NVIDIA supports no musl host, gcompat does not carry the driver.",
     verify="ldd --version names glibc.",
-    source="NVIDIA Container Toolkit install guide, supported platforms; NVIDIA/libnvidia-container README",
+    source="NVIDIA/nvidia-docker #509",
 )
 def host_c_library(facts: Facts, wanted: Wanted) -> Outcome:
     """The host has the C library that NVIDIA's programs are built for"""
