@@ -43,7 +43,8 @@ def _expected_nodes(facts: Facts) -> list[str]:
 
 def missing_nodes(facts: Facts) -> list[str] | None:
     """The nodes that should be there and are not. None: not known; in a listing that is not complete a node that is not there proves nothing."""
-    nodes, told = facts.device_nodes, facts.missing_device_nodes or frozenset()
+    told = facts.stated_missing_nodes or (facts.missing_device_nodes if "missing_device_nodes" not in facts.bundle.stated else None) or frozenset()
+    nodes = facts.device_nodes
     named = sorted(path for path in told if path not in (ALL_NODES, MODESET))
     if named:
         return named + sorted(told & {MODESET})

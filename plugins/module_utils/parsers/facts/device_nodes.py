@@ -11,6 +11,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base im
 
 ALL_NODES = "/dev/nvidia*"
 
+ABSENT = re.compile(r"(?:absent|missing|not (?:there|found|present|created)|does not exist|no such)\b", re.I)
+
 
 class DeviceNodeFacts(Base):
     """The device nodes below /dev and the majors that the kernel gave out."""
@@ -27,6 +29,14 @@ class DeviceNodeFacts(Base):
     def missing_device_nodes(self) -> frozenset[str]:
         """The nodes of which ls says that they are not there."""
         return linux.missing_device_nodes(self.bundle.output("ls_dev_nvidia") or "")
+
+    @fact
+    def stated_missing_nodes(self) -> frozenset[str]:
+        """The nodes of which somebody states that they are missing: a list of them, or `dev_nvidia_uvm: absent after boot`."""
+        stated = self.bundle.stated
+        listed = re.findall(r"/dev/nvidia[\w-]*", str(stated.get("missing_device_nodes") or ""))
+        gone = [name for name, value in stated.items() if name.startswith("dev_nvidia") and ABSENT.match(str(value).strip())]
+        return frozenset([*listed, *("/dev/" + name[4:].replace("_", "-") for name in gone)])
 
     @fact
     def mig_capabilities(self) -> dict[str, int]:

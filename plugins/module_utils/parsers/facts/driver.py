@@ -17,6 +17,9 @@ GOOD_NEWS = r"\b(?:no|none|never|without|works?|worked|fine|ok|okay|pass(?:es|ed
 # What `systemctl is-active` says of a unit: systemd's UnitActiveState, and `unknown` of one that it has not.
 STATES = ("active", "reloading", "inactive", "failed", "activating", "deactivating", "maintenance", "refreshing", "unknown")
 
+# Releases of Windows 10 -> build. learn.microsoft.com/windows/release-health/release-information
+WINDOWS_10 = {"1809": 17763, "1903": 18362, "1909": 18363, "2004": 19041, "20H2": 19042, "21H1": 19043, "21H2": 19044, "22H2": 19045}
+
 
 class DriverFacts(KernelFacts):
     """The loaded module, its user space, and the services of the driver."""
@@ -81,6 +84,20 @@ class DriverFacts(KernelFacts):
     def wsl(self) -> bool:
         """Whether this is WSL 2, where Windows brings the driver and no nvidia module is loaded."""
         return bool(re.search(r"microsoft|\bWSL", self._machine(), re.I))
+
+    @fact
+    def windows_build(self) -> int:
+        """The build of Windows under WSL, where somebody states it by its number or its name."""
+        words = f"{self.stated('windows_version')} {self.stated('platform')}"
+        number = re.search(r"\b(?:10\.0\.)?(1[0-9]\d{3}|2[0-9]\d{3})(?!\d)", words)
+        named = next((build for name, build in WINDOWS_10.items() if re.search(rf"\b{name}\b", words, re.I)), None)
+        return int(number.group(1)) if number else self.known(named)
+
+    @fact
+    def driver_container(self) -> bool:
+        """Whether a container of the GPU operator brings the driver, below /run/nvidia/driver, and the host's own folders hold none of it."""
+        words = f"{self.stated('driver_install_method')}\n{self.spoken or ''}".lower()
+        return bool(re.search(r"driver[ -]container|container(?:ised|ized) driver|nvidia-driver-daemonset|/run/nvidia/driver", words))
 
     @fact
     def virtual_machine(self) -> bool:

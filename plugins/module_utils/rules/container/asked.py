@@ -14,6 +14,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_TOOLKIT, heard, not_seen, orchestrated, without_toolkit
 
+# ffmpeg's encoders and decoders of NVIDIA, beside a word of failure.
+ENCODER_FAILS = r"(?:fail|cannot|error|unavailable|no capable)[^\n]{0,80}_nvenc|_nvenc[^\n]{0,80}(?:fail|cannot|error|invalid|unavailable|no capable)"
 # Variables that people write in place of a request.
 MEANT = re.compile(r"-*gpus?|(?:docker_)?gpus?|nvidia_visible_devices|nvidia_driver_capabilities|use_gpu|enable_gpu", re.I)
 REQUEST_FORMS = (
@@ -61,6 +63,21 @@ def _of_undeclared(facts: Facts, seen: str) -> bool:
     return bool(number) and facts.runs[int(number.group(1)) - 1].get("request") == "none" if number else False
 
 
+ENROOT_CAUSE = (
+    "enroot's hook (98-nvidia.sh) injects the driver and devices only where NVIDIA_VISIBLE_DEVICES is set in the image or the environment, and it is not: "
+    "docker's --gpus sets it by itself, and nvidia/cuda images bring it."
+)
+ENROOT_REMEDY = (
+    "Set NVIDIA_VISIBLE_DEVICES=all (NVIDIA_DRIVER_CAPABILITIES=compute,utility) in the job's environment, in enroot's environ.d, or in the image (ENV)."
+)
+
+
+def by_enroot(facts: Facts) -> bool:
+    """Whether a container of enroot or Pyxis got no variable by which its hook would give it GPUs."""
+    silent = any(run.get("engine") in ("enroot", "pyxis") and run.get("request") in (None, "none") for run in facts.runs)
+    return silent and "NVIDIA_VISIBLE_DEVICES" not in (facts.container_environment or {})
+
+
 def asked_for_nothing(names: str, variable: str, seen: str | None, after_image: str) -> Outcome:
     """The failure: nobody asked, with what was meant to ask."""
     if after_image:
@@ -94,6 +111,8 @@ def gpu_is_requested(facts: Facts, wanted: Wanted) -> Outcome:
     variable = next((found for request in silent if (found := meant(request, facts))), "")
     if after_image or (silent and (seen or variable)):
         return asked_for_nothing(", ".join(request.source for request in silent[:3]), variable, seen, after_image)
+    if seen and by_enroot(facts):
+        return failed("NVIDIA_VISIBLE_DEVICES", seen, cause=ENROOT_CAUSE, remedy=ENROOT_REMEDY, confidence="medium")
     undeclared = undeclared_runs(facts)
     if undeclared and seen and not (facts.gpu_requests and not _of_undeclared(facts, seen)):
         return asked_for_nothing(undeclared[0], "", seen, "")
@@ -103,6 +122,13 @@ def gpu_is_requested(facts: Facts, wanted: Wanted) -> Outcome:
 def missing_capability(facts: Facts) -> tuple[str, str] | None:
     """The driver's part that a program does not find, and its words."""
     return next(((name, said) for name, pattern in CAPABILITIES if (said := heard(facts, pattern))), None)
+
+
+def encoder_fails(facts: Facts) -> tuple[str, str] | None:
+    """NVENC's failure in a program's own words; many things make it fail, so it counts only where the request names its capabilities, without video."""
+    named = facts.requested_capabilities or ()
+    said = heard(facts, ENCODER_FAILS) if named and not {"video", "all"} & set(named) else None
+    return ("video", said) if said else None
 
 
 def utility_works(facts: Facts) -> bool:
@@ -124,7 +150,7 @@ def utility_works(facts: Facts) -> bool:
 )
 def capabilities_suffice(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver capabilities that a container asks for are those that its program needs"""
-    missing = missing_capability(facts)
+    missing = missing_capability(facts) or encoder_fails(facts)
     if missing is None or facts.musl or without_toolkit(wanted):
         return not_seen(facts, wanted)
     name, said = missing

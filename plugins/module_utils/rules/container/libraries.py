@@ -10,8 +10,10 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.container.asked import REQUEST_FORMS
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
-from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, heard, orchestrated, without_toolkit
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, heard, not_seen, orchestrated, without_toolkit
 
+# What Jetson Linux mounts from the host.
+JETSON_LIBRARY = r"lib(?:cu(?:blas|blasLt|dart|dnn|fft|rand|solver|sparse|da)|nvinfer|nvrtc)\.so[.\d]*: cannot open shared object file"
 LOADER = "libcuda.so.1: cannot open shared object file"
 
 
@@ -40,6 +42,31 @@ def library_is_found(facts: Facts, wanted: Wanted) -> Outcome:
     if loaded:
         return passed("; ".join(loaded))
     return not_applicable("no program says that it misses libcuda") if facts.runs else unknown(NO_RUN)
+
+
+@rule(
+    "container.jetson_runtime",
+    layer=CONTAINER,
+    probes=("l4t_version",),
+    symptom="On a Jetson a container that was started with --gpus alone misses libcublas, libcudart, libcudnn or libcuda.",
+    cause="On Jetson Linux the nvidia runtime mounts the host's libraries by its CSV files (up to R32 CUDA and cuDNN too); --gpus alone does not.",
+    fix="Run with --runtime nvidia (and NVIDIA_VISIBLE_DEVICES=all), or make nvidia the default runtime in /etc/docker/daemon.json and restart Docker.",
+    verify="docker run --rm --runtime nvidia IMAGE ldconfig -p lists the library.",
+    source="NVIDIA Container Runtime on Jetson, mount plugins (CSV files); dusty-nv/jetson-containers docs/setup.md",
+)
+def jetson_uses_the_runtime(facts: Facts, wanted: Wanted) -> Outcome:
+    """On a Jetson a container asks by the nvidia runtime"""
+    by_flag = any(request.gpus and not request.runtime for request in facts.command_requests or ())
+    said = heard(facts, JETSON_LIBRARY)
+    if not (facts.tegra or facts.host_l4t) or without_toolkit(wanted):
+        return not_seen(facts, wanted)
+    if said is None or not by_flag or (facts.default_runtime or "").startswith("nvidia"):
+        return not_seen(facts, wanted)
+    cause = (
+        f"The container on this Jetson was started with --gpus and without --runtime nvidia: only the nvidia runtime mounts the host's CUDA libraries by its "
+        f"CSV files ({said})."
+    )
+    return failed("--runtime nvidia", said, cause=cause)
 
 
 def library_missing(said: str) -> Outcome:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Callable
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.container_errors import REFRESH, explain
@@ -14,6 +15,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.runs import NO_RUN, NO_TOOLKIT, without_toolkit
 
+# The program is there and its loader is not: execve(2) says ENOENT of both.
+NO_LOADER = re.compile(r"nvidia-smi\S*(?: [^\n]{0,40})?(?:no such file or directory|not found)", re.I)
 NAMED_REQUESTS = ("cdi", "gpus", "runtime")
 VERIFY = "ansible-playbook goldnode.gpu.validate_nodes: the line of this path says started, with the code path that served it."
 
@@ -23,6 +26,8 @@ def starts(facts: Facts, wanted: Wanted, chosen: Callable[[Run], bool]) -> Outco
     if without_toolkit(wanted):
         return not_applicable(NO_TOOLKIT)
     runs = [run for run in (facts.container_runs or ()) if chosen(run)]
+    if facts.musl and any(run.started is False and NO_LOADER.search(run.said) for run in runs):
+        return unknown("the image has no glibc, whose loader the injected programs need: see cuda.c_library")
     if not runs:
         return not_applicable("no container was run this way") if facts.runs else unknown(NO_RUN)
     broken = [run for run in runs if run.started is False]

@@ -29,6 +29,8 @@ MIXED = (
     r"nvidia-container-cli[^\n]*(?:unrecognized|unknown|invalid) option[^\n]*|symbol lookup error[^\n]*nvidia-container[^\n]*|undefined symbol: nvc_\w+"
     r"|No help topic for 'prestart'|libnvidia-container[^\n]*version [`'\"]NVC[^\n]*"
 )
+MUSL_HOSTS = ("alpine", "postmarketos", "chimera")
+NO_PROGRAM_LOADER = re.compile(r"nvidia-[\w-]{1,40}: (?:No such file or directory|not found)", re.I)
 REINSTALL = "Install it again: apt-get install --reinstall nvidia-container-toolkit nvidia-container-toolkit-base (or dnf reinstall), and restart the engine."
 NONE_HERE = "this pool has no container toolkit"
 
@@ -36,6 +38,65 @@ NONE_HERE = "this pool has no container toolkit"
 def without_toolkit(facts: Facts, wanted: Wanted) -> bool:
     """The pool says on purpose that it has none; without a lock: there is none."""
     return wanted.pin("container_toolkit") is None if wanted else facts.toolkit_absent is True
+
+
+# apt of a package whose dependency is pinned to one version, of which the repositories or the node have another one.
+UNMET = (
+    r"(?P<package>(?:lib)?nvidia-(?:docker2|container[\w-]*)) : Depends: (?P<needs>[\w.+-]+) \(= (?P<version>[^)\s]{1,80})\) but "
+    r"(?:(?P<other>\S{1,80}) is (?:to be )?installed|it is not)"
+)
+
+
+@rule(
+    "container_toolkit.dependencies_met",
+    layer=CONTAINER_TOOLKIT,
+    probes=("dpkg_l",),
+    symptom="apt: 'The following packages have unmet dependencies: nvidia-docker2 : Depends: docker-ce (= …) but … is to be installed'.",
+    cause="A package of the container toolkit depends on one exact version of another, and the repositories mix versions or sources.",
+    fix="Install both in versions that fit (apt-cache policy and apt-cache depends show them; apt-get install <package>=<version>, downgrade if needed) from "
+    "one repository, and hold them (apt-mark hold); on a Jetson JetPack's own versions, without NVIDIA's repository for servers.",
+    verify="apt-get check prints no unmet dependency.",
+    source="apt-get(8); NVIDIA/nvidia-docker #902; dusty-nv/jetson-containers #146",
+)
+def dependencies_met(facts: Facts, wanted: Wanted) -> Outcome:
+    """The toolkit's packages get the versions that they depend on"""
+    if without_toolkit(facts, wanted):
+        return not_applicable(NONE_HERE)
+    text = "\n".join(str(value) for name, value in facts.bundle.stated.items() if name.startswith(("apt", "dpkg", "install")))
+    unmet = re.search(UNMET, text)
+    if unmet is None:
+        return passed() if facts.packages and facts.bundle.complete("dpkg_l") else unknown()
+    other = f"{unmet['other']} is there" if unmet["other"] else "it cannot be had"
+    cause = (
+        f"The package {unmet['package']} depends on {unmet['needs']} in exactly version {unmet['version']}, but {other}: versions of container toolkit, engine "
+        "or JetPack from different repositories are mixed, so it cannot be installed or no longer works as a set."
+    )
+    return failed(f"{unmet['needs']} {unmet['version']}", unmet["other"] or "none", cause=cause)
+
+
+@rule(
+    "container_toolkit.host_c_library",
+    layer=CONTAINER_TOOLKIT,
+    probes=("os_release",),
+    symptom="On Alpine or Void musl: '/usr/bin/nvidia-docker: No such file or directory', though the file is there.",
+    cause="The host's C library is musl; NVIDIA's driver and container toolkit are built for glibc, whose loader is not there.",
+    fix="Use a distribution with glibc on the host (Debian, Ubuntu, RHEL); NVIDIA supports no musl host, gcompat does not carry the driver.",
+    verify="ldd --version names glibc.",
+    source="NVIDIA/nvidia-docker #509",
+)
+def host_c_library(facts: Facts, wanted: Wanted) -> Outcome:
+    """The host has the C library that NVIDIA's programs are built for"""
+    if without_toolkit(facts, wanted):
+        return not_applicable(NONE_HERE)
+    system = (facts.os or {}).get("ID", "").strip('"')
+    if system not in MUSL_HOSTS:
+        return passed(system) if system else unknown()
+    stated = (str(value) for value in facts.bundle.stated.values())
+    said = next((match.group() for value in stated if (match := NO_PROGRAM_LOADER.search(value))), "")
+    if not said:
+        return unknown(f"{system}: a musl host, and nobody says what its programs say")
+    cause = f"The host runs {system}, whose C library is musl: the programs of the NVIDIA Container Toolkit and of the driver need glibc's loader ({said})."
+    return failed("a host with glibc", said, cause=cause)
 
 
 @rule(

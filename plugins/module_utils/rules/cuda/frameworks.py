@@ -37,7 +37,14 @@ def stated_build(facts: Facts) -> tuple[CpuBuild, str] | None:
 def cpu_build(facts: Facts) -> tuple[CpuBuild, str] | None:
     """The framework that was built without CUDA, and its words."""
     spoken = ((build, said) for build in CPU_BUILDS if (said := heard(facts, build.pattern, from_program)))
-    return next(spoken, None) or stated_build(facts)
+    return next(spoken, None) or stated_build(facts) or stated_index(facts)
+
+
+def stated_index(facts: Facts) -> tuple[CpuBuild, str] | None:
+    """The wheels' index of the CPU builds in the image's Dockerfile or build arguments, where torch says that there is no CUDA."""
+    index = next((f"{name}: {value}" for name, value in facts.bundle.stated.items() if "download.pytorch.org/whl/cpu" in str(value)), "")
+    torch = next((build for build in CPU_BUILDS if build.framework in ("torch", "PyTorch")), None)
+    return (torch, index) if index and torch and heard(facts, r"torch\.cuda\.is_available\(\)[^\n]{0,10}False|Torch not compiled with CUDA") else None
 
 
 FALLBACK = (

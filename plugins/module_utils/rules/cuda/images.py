@@ -118,7 +118,9 @@ def image_has_glibc(facts: Facts, wanted: Wanted) -> Outcome:
 def jetson_release_fits(facts: Facts, wanted: Wanted) -> Outcome:
     """The image is made for the Jetson Linux of the host"""
     board, image = facts.host_l4t, facts.image_l4t
-    said = heard(facts, f"{TEGRA_LIBRARIES}|{NO_GPU}|{FILE_EXISTS}|no kernel image|CUDA error|cannot open shared object")
+    said = heard(
+        facts, f"{TEGRA_LIBRARIES}|{NO_GPU}|{FILE_EXISTS}|file creation failed: /\\S+: file exists|no kernel image|CUDA error|cannot open shared object"
+    )
     if without_toolkit(wanted) or (not on_tegra(facts) and image is None):
         return not_seen(facts, wanted)
     if board and image and (board[0] != image[0] or (said and board[0] == 32 and board[1] not in (None, image[1]))):
@@ -133,7 +135,14 @@ def jetson_release_fits(facts: Facts, wanted: Wanted) -> Outcome:
 
 def not_for_tegra(facts: Facts, said: str | None) -> Outcome | None:
     """An image for servers on a Jetson before JetPack 7."""
-    server = next((image for image in facts.container_images or () if re.search(r"nvidia/cuda:|nvidia/(?:pytorch|tensorflow):(?!.*igpu)", image)), None)
+    server = next(
+        (
+            image
+            for image in facts.container_images or ()
+            if re.search(r"nvidia/cuda:|nvidia/(?:pytorch|tensorflow|tensorrt|tritonserver):(?!\S*(?:igpu|l4t))", image)
+        ),
+        None,
+    )
     if not (on_tegra(facts) and said and server and (facts.host_l4t is None or facts.host_l4t[0] < 38)):
         return None
     cause = f"The image {server} is made for servers (SBSA), and the board is a Jetson: its integrated GPU needs an L4T or iGPU image of the board's JetPack."

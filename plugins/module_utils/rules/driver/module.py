@@ -12,6 +12,7 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.hardware.evidence import silence
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import Outcome, failed, not_applicable, passed, rule, unknown
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import in_container
 
 # What the kernel says when it refuses a module: kernel/module/main.c and version.c, certs, SELinux.
 REFUSALS = re.compile(
@@ -24,7 +25,20 @@ UNREACHABLE = r"couldn't communicate with the NVIDIA driver|nvml error: driver n
 NO_SMI = r"nvidia-smi: (?:command )?not found|command not found: nvidia-smi|Command 'nvidia-smi' not found"
 SMI_WORDS = r"NVIDIA-SMI|NVML|NVIDIA driver|No devices were found|Unable to determine the device handle"
 NO_NVML = r"couldn't find libnvidia-ml\.so|Failed to initialize NVML: (?:could not load NVML library|Shared Library Not Found)|NVML Shared Library Not Found"
+IN_DRIVER_CONTAINER = (
+    "The GPU operator's driver container keeps the driver below /run/nvidia/driver, so the host itself has no nvidia-smi and needs none (chroot "
+    "/run/nvidia/driver nvidia-smi); installing nvidia-utils or a driver beside it would break it."
+)
 BLOCKED_IN_WSL = r"GPU access blocked by the operating system|WSL environment detected but no adapters were found|libdxcore\.so[^\n]*(?:cannot open|not found)"
+
+
+# The driver's libraries come from Windows by GPU paravirtualisation, which Windows 10 has since 21H2. learn.microsoft.com/windows/ai/directml/gpu-cuda-in-wsl
+NO_WINDOWS_LIBRARY = r"load library failed: lib(?:nvidia-ml|cuda)\.so|libdxcore\.so[^\n]{0,80}no such file|/usr/lib/wsl/lib[^\n]{0,80}no such file"
+FIRST_WITH_GPU = 19044
+NEWER_WINDOWS = (
+    "Update Windows to 21H2 or later (Windows 10 build 19044, or Windows 11), then wsl --update and a current NVIDIA driver in Windows; install no Linux "
+    "driver inside WSL."
+)
 
 
 @rule(
@@ -41,6 +55,16 @@ BLOCKED_IN_WSL = r"GPU access blocked by the operating system|WSL environment de
 )
 def windows_driver_serves_wsl(facts: Facts, wanted: Wanted) -> Outcome:
     """In WSL 2 the Windows driver gives the GPU"""
+    old = facts.windows_build is not None and facts.windows_build < FIRST_WITH_GPU
+    missing = facts.said(NO_WINDOWS_LIBRARY) if facts.wsl and old else None
+    if missing:
+        cause = (
+            f"Windows is too old for GPUs in WSL 2: build {facts.windows_build}, while GPU paravirtualisation needs Windows 10 21H2 (build {FIRST_WITH_GPU}) "
+            f"or Windows 11, so no driver library comes from the Windows driver ({missing[1].group(0)})."
+        )
+        return failed(f"Windows build {FIRST_WITH_GPU}", missing[1].group(0), cause=cause, remedy=NEWER_WINDOWS)
+    if facts.no_cgroups and facts.said(BLOCKED_IN_WSL, in_container) and not facts.said(BLOCKED_IN_WSL, lambda source: not in_container(source)):
+        return unknown("no-cgroups = true takes the GPU from a rootful engine's containers by itself: see policy")
     said = facts.said(BLOCKED_IN_WSL)
     if said:
         cause = (
@@ -66,12 +90,14 @@ def is_installed(facts: Facts, wanted: Wanted) -> Outcome:
     """The driver's user space is installed on the host"""
     if facts.tegra or facts.wsl:
         return not_applicable("Jetson or WSL 2: the driver comes with the system")
-    library = facts.smi_says(NO_NVML)
+    library = None if facts.driver_container else facts.smi_says(NO_NVML)
     if library:
         cause = f"The driver's user space is incomplete on the host: its library libnvidia-ml.so is missing ({library.group(0)})."
         return failed("libnvidia-ml.so", library.group(0), cause=cause)
     if not (facts.bundle.absent("nvidia_smi") or facts.smi_says(NO_SMI)):
         return passed() if facts.smi_works or facts.library_version or facts.smi_says(SMI_WORDS) else unknown()
+    if facts.driver_container:
+        return not_applicable("a driver container", cause=IN_DRIVER_CONTAINER)
     if facts.module_loaded and not facts.bundle.absent("ls_driver_libs"):
         return unknown("the module is loaded and nvidia-smi is not on the path: a driver container brings it, or the user space is not installed")
     if facts.module_loaded:

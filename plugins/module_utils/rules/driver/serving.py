@@ -87,6 +87,42 @@ def cuda_library(facts: Facts, wanted: Wanted) -> Outcome:
     return passed(f"CUDA Version {newest}: {MEANING}" if newest else "") if facts.smi_works else unknown()
 
 
+NO_CODEC = r"lib(?:nvidia-encode|nvcuvid)\.so"
+_LACKS = ("false", "no", "none", "absent", "missing", "not installed", "not found")
+
+
+def lacks_codec(facts: Facts) -> str:
+    """What says that the host has no NVENC or NVDEC library; empty where nothing does."""
+    said = ((name, str(value).strip().lower()) for name, value in facts.bundle.stated.items() if "nvidia_encode" in name or "nvcuvid" in name)
+    stated = [name for name, value in said if value.startswith(_LACKS)]
+    listed = [name for name in ("ldconfig_p", "ls_driver_libs") if facts.bundle.complete(name) and "libcuda.so" in (facts.bundle.text(name) or "")]
+    without = [f"{name} without libnvidia-encode.so" for name in listed if "libnvidia-encode.so" not in (facts.bundle.text(name) or "")]
+    return ", ".join([*stated, *without])
+
+
+@rule(
+    "driver.codec_libraries",
+    layer=DRIVER,
+    probes=("ls_driver_libs",),
+    symptom="ffmpeg, Jellyfin, Plex in a container: 'Cannot load libnvidia-encode.so.1', though the container asks for the capability video.",
+    cause="The host's driver is installed without its NVENC and NVDEC libraries, which distributions put in packages of their own: there is nothing to inject.",
+    fix="Install them on the host at the driver's version (Debian: libnvidia-encode1 and libnvcuvid1; Ubuntu: libnvidia-encode-<branch> and "
+    "libnvidia-decode-<branch>; RHEL, Fedora: nvidia-driver-cuda-libs), and re-create the container.",
+    verify="ldconfig -p on the host lists libnvidia-encode.so.1 and libnvcuvid.so.1.",
+    source="packages.debian.org libnvidia-encode1; jellyfin/jellyfin #2395",
+)
+def codec_libraries(facts: Facts, wanted: Wanted) -> Outcome:
+    """The host has the driver's video libraries, where a container needs them"""
+    said = facts.said(NO_CODEC)
+    if said is None:
+        return passed("no program misses them") if facts.smi_works else unknown()
+    lacks = lacks_codec(facts)
+    if not lacks:
+        return unknown(f"{said[1].group(0)}; whether the host has the library is not known", decided_by="ldconfig -p | grep -e encode -e nvcuvid on the host")
+    cause = f"The packages libnvidia-encode and libnvcuvid are not installed on the host ({lacks}), so there is no library to inject: {said[1].group(0)}."
+    return failed("libnvidia-encode.so.1 and libnvcuvid.so.1", said[1].group(0), cause=cause)
+
+
 @rule(
     "driver.cuda_init_on_host",
     layer=DRIVER,

@@ -76,7 +76,7 @@ def cri_config_taken(facts: Facts, wanted: Wanted) -> Outcome:
     """containerd takes the CRI configuration that it has"""
     config, said = facts.containerd_config, facts.engine_said(CONFIG) or facts.engine_said(NO_CRI)
     fault = _config_fault(facts)
-    if said or (fault and in_kubernetes(facts)):
+    if said or (fault and (in_kubernetes(facts) or _configured_for_containerd(facts))):
         heard = quote(said) if said else ""
         cause = f"containerd does not take its CRI configuration: {'; '.join(filter(None, (fault, heard)))}."
         return failed("a CRI configuration of containerd's version", fault or heard, cause=cause)
@@ -85,6 +85,12 @@ def cri_config_taken(facts: Facts, wanted: Wanted) -> Outcome:
     if config is None:
         return unknown()
     return passed(f"version {config.version}")
+
+
+def _configured_for_containerd(facts: Facts) -> bool:
+    """Whether somebody gave containerd's CRI plugin the NVIDIA runtime, which nobody does for Docker."""
+    commands = facts.bundle.text("recent_commands") or facts.stated("recent_commands")
+    return bool(re.search(r"nvidia-ctk runtime configure[^\n]{0,200}--runtime[= ]containerd", commands))
 
 
 def _config_fault(facts: Facts) -> str | None:

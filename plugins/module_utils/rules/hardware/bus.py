@@ -53,6 +53,16 @@ def gpu_fell_off_the_bus(facts: Facts, wanted: Wanted) -> Outcome:
     return silence(facts)
 
 
+# drivers/pci/setup-bus.c; a window of this size is a compute GPU's (its BAR1), other devices' small ones are lost without harm.
+NO_WINDOW = r"bridge window \[mem size 0x[0-9a-f]+ 64bit pref\]: (?:can't assign; no space|failed to assign)"
+LARGE_WINDOW = 1 << 32
+
+
+def _is_large(window: str) -> bool:
+    """Whether a prefetchable bridge window that got no place is as large as a compute GPU's memory needs it."""
+    return int(window.partition("size ")[2].split()[0], 16) >= LARGE_WINDOW
+
+
 @rule(
     "hardware.bar_has_address_space",
     layer=HARDWARE,
@@ -72,6 +82,7 @@ def bar_has_address_space(facts: Facts, wanted: Wanted) -> Outcome:
     invalid = [bar or "a PCI I/O region is invalid" for bar in re.findall(INVALID, words)]
     # Other devices lose option ROMs without harm: a BAR that the kernel could not place counts only if it is known to be a GPU's.
     invalid += [bar for device, bar in re.findall(NO_SPACE, words) if device in gpus or (invalid and f"PCI:{device}" in words)]
+    invalid += [] if facts.smi_works else [window for window in re.findall(NO_WINDOW, facts.bundle.text("dmesg") or "") if _is_large(window)]
     invalid += re.findall(UNASSIGNED, facts.bundle.text("lspci_nnk") or "")
     if invalid:
         quote = "; ".join(dict.fromkeys(item.strip() for item in invalid[:4]))

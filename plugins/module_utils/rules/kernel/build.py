@@ -200,6 +200,10 @@ def build_tools(facts: Facts, wanted: Wanted) -> Outcome:
     return failed("the build's programs and libraries", reason.line, cause=cause, remedy=remedy)
 
 
+# What people call the compiler: cc, ls_usr_bin_cc, default_compiler.
+IS_CC = re.compile(r"(?:^|_)(?:cc|compiler)(?:_version)?$")
+
+
 @_build_rule(
     "kernel.build_sources",
     symptom=(
@@ -231,6 +235,13 @@ def _not_compiled(facts: Facts, build: Build, reason: Reason) -> Outcome:
 
 def _failed_without_reason(facts: Facts, build: Build) -> Outcome:
     """Only that it failed is known: the table says whether the driver knows of this kernel."""
+    clang = next((f"{name.replace('_', ' ')}: {value}" for name, value in facts.bundle.stated.items() if IS_CC.search(name) and "clang" in str(value)), "")
+    if clang:
+        cause = f"The module build of {_driver(build)} for {_kernel(facts, build)} failed: cc is clang ({clang}), while the kernel is built with gcc."
+        remedy = f"Make gcc the compiler that DKMS uses (link /usr/bin/cc to gcc, or CC=gcc), {AGAIN}."
+        return failed(
+            "the compiler that built the kernel", clang, cause=cause, remedy=remedy, confidence="medium", decided_by="cat /proc/version; cc --version"
+        )
     log = f"/var/lib/dkms/nvidia/{build.drivers[0] if build.drivers else '<version>'}/build/make.log"
     old = _is_too_old(facts, build)
     other = "" if old else f"; the other possibility, a compiler or headers that do not match this kernel, stands in {log}"

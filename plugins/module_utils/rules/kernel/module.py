@@ -25,6 +25,10 @@ _NO_PRECOMPILED = (
     r"(?P<package>(?:linux-(?:modules|objects|signatures)-nvidia|kmod-nvidia)-\S*\d\.\d+\.\d+-[\w.-]+))"
 )
 _KERNEL_PACKAGES = re.compile(r"nvidia\S*dkms|nvidia-kernel|linux-(?:image|headers|modules)-")
+_NOT_THERE = re.compile(r"(?:not (?:installed|there|found|present)|none|no|false|missing|absent|uninstalled)\b", re.I)
+_OTHER_KERNEL = re.compile(r"(?:other|old|older|previous|another|lts|stock|default)_kernels?")
+_WORKS = re.compile(r"\b(?:works?|worked|loads|loaded|fine|ok)\b(?! not)", re.I)
+_FAILS = re.compile(r"\b(?:not|no|never|fails?|failed|neither)\b|n't\b", re.I)
 _NO_HEADERS = (
     r"(?:no packages? found matching|package|cannot access)[^\n]*(?:linux-headers-|kernel-devel-|/lib/modules/){release}[^\n]*(?:not installed|No such file|$)"
 )
@@ -69,6 +73,11 @@ def packages_configured(facts: Facts, wanted: Wanted) -> Outcome:
 )
 def headers_present(facts: Facts, wanted: Wanted) -> Outcome:
     """Where modules are built by DKMS, the running kernel's headers are there"""
+    lacks = _stated_without_headers(facts)
+    if lacks and is_loaded(facts) is False:
+        running = f" {facts.kernel_release}" if facts.kernel_release else ""
+        cause = f"The kernel headers of the running kernel{running} are not installed ({lacks}), so DKMS did not build the nvidia module for it."
+        return failed("headers of the running kernel", lacks, cause=cause, remedy=install_headers(facts.kernel_release or "$(uname -r)"))
     pinned = wanted.pin("nvidia_driver", "build") == "dkms"
     if not pinned and (is_loaded(facts) is not False or not _by_dkms(facts)):
         return not_applicable("the driver's module is not pinned to a DKMS build, and no missing module of DKMS asks for headers")
@@ -84,6 +93,12 @@ def headers_present(facts: Facts, wanted: Wanted) -> Outcome:
     seen = "headers of " + (", ".join(sorted(have or ())) or "no kernel")
     cause = f"The kernel headers of the running kernel {release} are not installed (found: {seen}), so DKMS cannot build the nvidia module for it."
     return failed(f"headers of {release}", seen, cause=cause, remedy=install_headers(release), confidence="high" if pinned else "medium")
+
+
+def _stated_without_headers(facts: Facts) -> str:
+    """Somebody's word that the running kernel has no headers; empty where there is none."""
+    said = ((name, str(value)) for name, value in facts.bundle.stated.items() if "headers" in name or "kernel_devel" in name)
+    return next((f"{name.replace('_', ' ')}: {value}" for name, value in said if _NOT_THERE.match(value.strip())), "")
 
 
 def _by_dkms(facts: Facts) -> bool:
@@ -131,9 +146,19 @@ def module_built_for_kernel(facts: Facts, wanted: Wanted) -> Outcome:
     if not_found and not is_loaded(facts):
         named = not_found[1].groupdict().get("kernel")
         return _not_built(facts, release or named or "$(uname -r)", f"no nvidia module for it ({plain(not_found[0])})")
+    other = _works_on_another(facts)
+    if other and is_loaded(facts) is False:
+        named = release or str(facts.bundle.stated.get("kernel") or "$(uname -r)")
+        return _not_built(facts, named, f"no nvidia module that loads on it, while with another kernel the driver works ({other})", "medium")
     if release and is_loaded(facts) is False:
         return _by_lists(facts, release)
     return unknown()
+
+
+def _works_on_another(facts: Facts) -> str:
+    """Somebody's word that the same driver works while another kernel is booted; empty where there is none."""
+    said = ((name, str(value)) for name, value in facts.bundle.stated.items() if _OTHER_KERNEL.fullmatch(name))
+    return next((f"{name.replace('_', ' ')}: {value}" for name, value in said if _WORKS.search(value) and not _FAILS.search(value)), "")
 
 
 def _no_precompiled(facts: Facts, said: re.Match[str]) -> Outcome:

@@ -23,12 +23,18 @@ def stated_words(facts: Facts) -> str:
 
 def said_by(facts: Facts, pattern: str, probes: tuple[str, ...] = KUBERNETES) -> str | None:
     """The first line with a pattern that a part of the orchestrator said, or that a Kubernetes run or a person reports of it."""
-    found = facts.said(pattern, lambda source: source in probes or source.startswith("run "))
+    found = facts.said(pattern, lambda source: source in probes or _of_cluster(facts, source))
     if found:
         return line_of(found[0].text, found[1].start())
     words = stated_words(facts)
     match = needles.search(pattern, words)
     return line_of(words, match.start()) if match else None
+
+
+def _of_cluster(facts: Facts, source: str) -> bool:
+    """Whether a message is of a run that no other engine than Kubernetes is said to have started."""
+    number = source.split()[-1] if source.startswith("run ") else ""
+    return number.isdigit() and facts.runs[int(number) - 1].get("engine") in (None, "kubernetes", "containerd", "k3s", "cri-o", "crio")
 
 
 # A word that each log and event of a cluster with GPUs has, but for the log of a pod, which prints what it likes; a text without any is none.

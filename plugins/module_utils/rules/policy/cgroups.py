@@ -15,7 +15,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.rules.registry import
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules.symptoms import heard, nothing_heard
 
 EPERM = r"failed to initialize nvml: unknown error|nvml[^\n]{0,60}unknown error|/dev/nvidia\S{0,60}[^\n]{0,40}(?:EPERM|operation not permitted)"
-CUDA_CANNOT_OPEN = EPERM + r"|no cuda-capable device is detected|cuda_error_no_device|cuda unknown error|cuda_error_unknown"
+BLOCKED_IN_WSL = r"|GPU access blocked by the operating system"
+CUDA_CANNOT_OPEN = EPERM + BLOCKED_IN_WSL + r"|no cuda-capable device is detected|cuda_error_no_device|cuda unknown error|cuda_error_unknown"
 RULES_REFUSED = (
     r"bpf_prog_query\(BPF_CGROUP_DEVICE\) failed: (?:operation not permitted|permission denied)"
     r"|failed to add device rules:(?![^\n]*load program)[^\n]*(?:operation not permitted|permission denied)"

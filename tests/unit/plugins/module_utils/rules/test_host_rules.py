@@ -80,3 +80,100 @@ def test_without_a_lock_a_good_node_passes_and_no_pin_is_judged(stack, evidence)
     judged = judge(evidence, stack)
     assert not [one for one in judged.findings if one.verdict == FAIL]
     assert {one.verdict for one in judged.findings if "pinned" in one.rule or "wanted" in one.rule} == {"not_applicable"}
+
+
+def verdicts(layer, **evidence):
+    """The findings of one layer about a bundle, by rule."""
+    return {one.rule: one for one in judge({"schema": "goldnode.evidence/v1", **evidence}, layers=(layer,)).findings}
+
+
+NO_SMI = {"nvidia_smi": {"stderr": "bash: nvidia-smi: command not found", "rc": 127}}
+UNREACHABLE = {"nvidia_smi": {"stderr": "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", "rc": 9}}
+NO_NVML = "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file: no such file or directory"
+BLOCKED = {"engine": "docker", "request": "gpus", "user": "root", "stderr": "Failed to initialize NVML: GPU access blocked by the operating system", "rc": 255}
+
+
+def test_a_driver_container_needs_no_nvidia_smi_on_the_host():
+    found = verdicts("driver", probes=NO_SMI, stated={"driver_install_method": "driver container of the GPU operator"})["driver.is_installed"]
+    assert found.verdict == "not_applicable"
+    assert "/run/nvidia/driver" in found.cause
+    assert verdicts("driver", probes=NO_SMI)["driver.is_installed"].verdict == FAIL
+
+
+@pytest.mark.parametrize(
+    ("windows", "verdict"),
+    [("Windows 10 2004", FAIL), ("10.0.19043.1", FAIL), ("Windows 10 22H2", "not_applicable"), ("Windows 11 22621", "not_applicable"), ("", "not_applicable")],
+)
+def test_wsl_gets_no_gpu_of_a_windows_that_is_too_old(windows, verdict):
+    stated = {"platform": "WSL2", "windows_version": windows}
+    assert verdicts("driver", runs=[{"engine": "docker", "stderr": NO_NVML}], stated=stated)["driver.windows_driver_serves_wsl"].verdict == verdict
+
+
+def test_no_cgroups_and_not_windows_takes_the_gpu_from_containers_in_wsl():
+    evidence = {"runs": [BLOCKED], "stated": {"platform": "WSL2"}, "probes": {"toolkit_config": "no-cgroups = true\n"}}
+    assert verdicts("driver", **evidence)["driver.windows_driver_serves_wsl"].verdict == UNKNOWN
+    assert verdicts("policy", **evidence)["policy.no_cgroups_with_rootful_engine"].verdict == FAIL
+    on_host = {**evidence, "probes": {**evidence["probes"], "nvidia_smi": {"stderr": BLOCKED["stderr"], "rc": 255}}}
+    assert verdicts("driver", **on_host)["driver.windows_driver_serves_wsl"].verdict == FAIL
+
+
+@pytest.mark.parametrize(
+    ("stated", "rule"),
+    [
+        ({"linux_headers_installed": "no"}, "kernel.headers_present"),
+        ({"kernel_headers": "missing for the new kernel"}, "kernel.headers_present"),
+        ({"older_kernel": "the driver worked there"}, "kernel.module_built_for_kernel"),
+    ],
+)
+def test_a_stated_lack_of_headers_or_module_is_the_kernels(stated, rule):
+    assert verdicts("kernel", probes=UNREACHABLE, stated=stated)[rule].verdict == FAIL
+
+
+@pytest.mark.parametrize("stated", [{"linux_headers": "installed"}, {"older_kernel": "does not work either"}])
+def test_what_is_stated_to_be_fine_is_not_blamed(stated):
+    found = verdicts("kernel", probes=UNREACHABLE, stated=stated)
+    assert FAIL not in (found["kernel.headers_present"].verdict, found["kernel.module_built_for_kernel"].verdict)
+
+
+def test_a_container_of_docker_says_nothing_of_the_device_plugin():
+    for engine, verdict in (("docker", "not_applicable"), ("kubernetes", FAIL)):
+        found = verdicts("orchestrator", runs=[{"engine": engine, "stderr": NO_NVML}])
+        assert found["orchestrator.device_plugin_sees_driver"].verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("stated", "missing"),
+    [({"missing_device_nodes": "/dev/nvidia-uvm, sometimes"}, "/dev/nvidia-uvm"), ({"dev_nvidia_uvm_tools": "missing at boot"}, "/dev/nvidia-uvm-tools")],
+)
+def test_nodes_that_are_stated_to_be_missing_are_named(stated, missing):
+    found = verdicts("device_nodes", stated=stated)["device_nodes.present"]
+    assert found.verdict == FAIL
+    assert missing in found.cause
+
+
+@pytest.mark.parametrize(("size", "verdict"), [("0x800000000", FAIL), ("0x00200000", UNKNOWN)])
+def test_only_a_window_as_large_as_a_gpus_memory_is_blamed(size, verdict):
+    log = f"[    0.2] pci 0000:00:01.0: bridge window [mem size {size} 64bit pref]: can't assign; no space\n"
+    found = verdicts("hardware", probes={"dmesg": log})["hardware.bar_has_address_space"].verdict
+    assert (found == FAIL) == (verdict == FAIL)
+
+
+def test_torch_of_the_cpu_index_is_a_cpu_build():
+    run = {"engine": "docker", "request": "gpus", "stderr": "RuntimeError: torch.cuda.is_available() is False"}
+    stated = {"build_args": "TORCH_INDEX=https://download.pytorch.org/whl/cpu"}
+    assert verdicts("cuda", runs=[run], stated=stated)["cuda.framework_build"].verdict == FAIL
+    assert verdicts("cuda", runs=[run])["cuda.framework_build"].verdict != FAIL
+
+
+@pytest.mark.parametrize(("cc", "words"), [("/usr/bin/cc -> /usr/bin/clang-18", "cc is clang"), ("/usr/bin/cc -> gcc", "failed")])
+def test_a_build_by_clang_is_told_from_a_driver_that_is_too_old(cc, words):
+    log = "Building module:\nBuilding DKMS module: nvidia-470.256.02... FAILED!\n"
+    found = verdicts("kernel", probes={"dkms_build_log": log, "uname_r": "6.1.0"}, stated={"default_cc": cc})["kernel.build_sources"]
+    assert found.verdict == FAIL
+    assert words in found.cause
+
+
+@pytest.mark.parametrize(("command", "verdict"), [("nvidia-ctk runtime configure --runtime=containerd", FAIL), ("systemctl restart docker", "not_applicable")])
+def test_a_cri_plugin_that_is_switched_off_is_a_fault_for_who_uses_it(command, verdict):
+    probes = {"containerd_config": 'disabled_plugins = ["cri"]\n', "recent_commands": command + "\n"}
+    assert verdicts("engine", probes=probes)["engine.cri_config_taken"].verdict == verdict

@@ -30,6 +30,12 @@ PASSING = {
 }
 
 FAILING = {
+    "container_toolkit.dependencies_met": lambda evidence, lock: evidence.update(
+        stated={"apt_output": " nvidia-container-toolkit : Depends: libnvidia-container-tools (= 1.9.0-1) but 1.10.0-1 is to be installed\n"}
+    ),
+    "container_toolkit.host_c_library": both(
+        form("os_release", content="ID=alpine\n"), lambda evidence, lock: evidence.update(stated={"shell": "sh: nvidia-container-cli: not found"})
+    ),
     "container_toolkit.installed": both(
         without_toolkit,
         ran('docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].'),

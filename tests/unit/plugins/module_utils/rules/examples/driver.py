@@ -1,6 +1,6 @@
 """Examples of the rules of layer driver: PASSING makes a rule pass that does not apply to the good node, FAILING makes it fail."""
 
-from ..changes import both, form, pin, text
+from ..changes import both, form, pin, ran, text
 from .hardware import log, smi_q
 
 SLICE = "GPU {0}: NVIDIA A100 (UUID: GPU-1{0})\n  MIG 1g.10gb     Device  0: (UUID: MIG-{0})\n"
@@ -92,6 +92,10 @@ FAILING = {
     ),
     "driver.imex": form("imex_service", stdout="LoadState=loaded\nActiveState=failed\n", rc=0),
     "driver.persistence_daemon": text("persistenced_service", "ActiveState=active", "ActiveState=failed"),
+    "driver.codec_libraries": both(
+        ran("[h264_nvenc @ 0x55] Cannot load libnvidia-encode.so.1", rc=1),
+        lambda evidence, lock: evidence.update(stated={"dpkg_has_libnvidia_encode1": False}),
+    ),
     "driver.cuda_init_on_host": text("cuda_probe", '"ok": true', '"ok": false'),
     "driver.package_versions": text("dpkg_l", "libcuda1 550.163.01", "libcuda1 550.144.03"),
     "driver.packages_held": text("dpkg_l", "hi  libcuda1", "ii  libcuda1"),

@@ -55,6 +55,20 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("container.driver_capabilities", on(app(NO_LIBCUDA), compose_file=RESERVED.replace("[gpu]", "[gpu, utility]")), ("utility without compute",)),
     ("container.driver_capabilities", on(app("nvidia-smi: command not found"), {"image_env": "NVIDIA_DRIVER_CAPABILITIES=compute"}), ("without utility",)),
     ("container.driver_capabilities", app("Cannot load libnvidia-encode.so.1"), ("without video", "NVIDIA_DRIVER_CAPABILITIES")),
+    (
+        "container.driver_capabilities",
+        on(app("[hevc_nvenc @ 0x5] Failed to open encoder: hevc_nvenc: Invalid argument"), {"image_env": "NVIDIA_DRIVER_CAPABILITIES=utility,compute"}),
+        ("without video", "NVIDIA_DRIVER_CAPABILITIES"),
+    ),
+    (
+        "cuda.jetson_release",
+        on(
+            app("nvidia-container-cli: mount error: file creation failed: /x/libcudnn_static.a: file exists", image="nvcr.io/nvidia/tritonserver:22.01-py3"),
+            {"gpu": "Jetson AGX Xavier"},
+        ),
+        ("made for servers", "L4T"),
+    ),
+    ("container.gpu_requested", app(NO_CUDA, engine="enroot", request="none"), ("enroot", "NVIDIA_VISIBLE_DEVICES=all")),
     ("container.driver_capabilities", app("libEGL_nvidia.so.0: cannot open shared object file"), ("without graphics",)),
     (
         "container.nvidia_smi",
@@ -102,6 +116,14 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
         ("nvidia.com/gpu=7", "has not"),
     ),
     ("container.driver_library", app(NO_LIBCUDA), ("libcuda.so.1",)),
+    (
+        "container.jetson_runtime",
+        on(
+            app("ImportError: libcudart.so.10.2: cannot open shared object file: No such file or directory", command="docker run --gpus all l4t-app"),
+            l4t_version="# R32 (release), REVISION: 7.1, GCID: 29818004, BOARD: t210ref",
+        ),
+        ("--runtime nvidia", "CSV"),
+    ),
     ("container.shared_memory", app("RuntimeError: DataLoader worker (pid 13) is killed by signal: Bus error. "), ("shm", "--shm-size")),
     ("container.shared_memory", app("Error while creating shared memory segment /dev/shm/nccl-pZafXL (size 7340384)"), ("/dev/shm",)),
     ("container.shared_memory", app("unable to open shared memory object </torch_1_2> in read-write mode"), ("/dev/shm",)),
