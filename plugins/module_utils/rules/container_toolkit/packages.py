@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.gpu_requests import NO_GPU_DRIVER, NO_PROGRAM, NO_RUNTIME
-from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER_TOOLKIT
+from ansible_collections.goldnode.gpu.plugins.module_utils.model import CONTAINER_TOOLKIT, FAIL
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import nvidia
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -227,4 +227,7 @@ def toolkit_configuration(facts: Facts, wanted: Wanted) -> Outcome:
     """config.toml is as provisioning left it"""
     if without_toolkit(facts, wanted):
         return not_applicable(NONE_HERE)
-    return packages.configuration_is_provisioned(facts, wanted, "/etc/nvidia-container-runtime/config.toml")
+    said = packages.configuration_is_provisioned(facts, wanted, "/etc/nvidia-container-runtime/config.toml")
+    if said.verdict == FAIL and facts.no_cgroups:
+        return unknown("config.toml was edited and says no-cgroups: see policy.no_cgroups_with_rootful_engine")
+    return said

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils import configuration, probe
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.wanted import Wanted
+from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
 
 
 @pytest.fixture
@@ -62,3 +64,10 @@ def test_without_both_nothing_is_known(node):
     Path(probe.CONFIGURATION_RECORD).unlink()
     assert probe.configuration(SimpleNamespace()) == {"absent": True}
     assert edits(node) is None
+
+
+def test_an_edit_that_a_later_layer_explains_is_not_blamed_on_the_toolkit():
+    path = "/etc/nvidia-container-runtime/config.toml"
+    evidence = {"probes": {"configuration": {path: "sha256:a sha256:b"}}, "stated": {"no_cgroups": True}}
+    said = RULES["container_toolkit.configuration_is_provisioned"].finding(Facts(evidence), Wanted({"pins": {"container_toolkit": {"version": "1.19.1"}}}))
+    assert said.verdict == "unknown"
