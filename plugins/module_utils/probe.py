@@ -334,7 +334,7 @@ PROBES: Tuple[Tuple[str, str, Collector], ...] = (
         "driver policy",
         command("journalctl", "-b", "--no-pager", "-n", "200", "-t", "nv-fabricmanager", "-t", "nvidia-gridd", "-t", "nvidia-vgpu-mgr"),
     ),
-    ("l4t_version", "cuda", file("/etc/nv_tegra_release")),
+    ("l4t_version", "container cuda", file("/etc/nv_tegra_release")),
     ("fabricmanager_service", "driver", service("nvidia-fabricmanager")),
     ("persistenced_service", "driver", service("nvidia-persistenced")),
     ("imex_service", "driver", service("nvidia-imex")),
