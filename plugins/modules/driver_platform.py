@@ -72,6 +72,11 @@ services:
   type: list
   elements: str
   sample: [nvidia-persistenced]
+unwanted_services:
+  description: The units of daemons that the locked packages bring and that are not wanted.
+  returned: success
+  type: list
+  elements: str
 modprobe_text:
   description: The text of the file of modprobe.d that sets the options; empty where there are none.
   returned: success
@@ -183,9 +188,11 @@ def main() -> None:
     if reason:
         module.fail_json(msg=reason)
     names = [row["name"] for row in module.params["stack"]["packages"] if row["layer"] == "driver"]
+    services = daemons_of(names, module.params["persistence"])
     module.exit_json(
         secure_boot=secure,
-        services=daemons_of(names, module.params["persistence"]),
+        services=services,
+        unwanted_services=[unit for unit in daemons_of(names) if unit not in services],
         modprobe_text=driver_fit.modprobe_text(module.params["module_options"]),
     )
 

@@ -126,105 +126,10 @@ signer:
   type: str
 """
 
-from pathlib import Path
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.goldnode.gpu.plugins.module_utils import driver_fit, kernel_module, node_files, secure_boot
-from ansible_collections.goldnode.gpu.plugins.module_utils.driver_services import MONITORS, holders, holders_sentence, paused
-from ansible_collections.goldnode.gpu.plugins.module_utils.kernel_module import Wanted
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
+from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
+from ansible_collections.goldnode.gpu.plugins.module_utils.nvidia_driver import Driver
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
-
-
-class Driver:
-    """The module's tools on this node, for one kernel and version."""
-
-    def __init__(self, module: AnsibleModule) -> None:
-        self.module, self.params = module, module.params
-        self.wanted = Wanted(self.params["version"], self.params["kernel"], self.params["modules"], serial_in(self.params["certificate"]))
-        self.procfs = node_files.procfs_of(self.params["probe_args"])
-
-    def run(self, *argv: str) -> str:
-        """What a program prints, whatever its end; the proof looks at the result."""
-        _rc, stdout, stderr = self.module.run_command(list(argv))
-        return stdout + stderr
-
-    def modinfo(self) -> dict[str, str]:
-        """The module on disk; Debian's file has a name of its own. Empty where there is none."""
-        for name in kernel_module.FILE_NAMES:
-            rc, stdout, _err = self.module.run_command(["modinfo", "--set-version", self.wanted.kernel, name])
-            if rc == 0:
-                return linux.modinfo(stdout)
-        return {}
-
-    def flaw(self) -> str | None:
-        return kernel_module.flaw(self.modinfo(), self.wanted)
-
-    def build(self) -> None:
-        said = self.run("dkms", "autoinstall", "--kernelver", self.wanted.kernel)
-        name = kernel_module.dkms_name(self.run("dkms", "status"), self.wanted.version)
-        # autoinstall leaves alone what is there, though it be unsigned or of the other kind; dkms builds nothing twice (3.0, 3.2)
-        if self.flaw() and self.modinfo() and name:
-            for action in ("unbuild", "install"):
-                said += self.run("dkms", action, f"{name}/{self.wanted.version}", "-k", self.wanted.kernel)
-        if self.flaw():
-            logs = [node_files.text_of(path) for path in sorted(Path("/var/lib/dkms").glob(f"*nvidia*/{self.wanted.version}*/build/make.log"))]
-            raise RefusedError(self.missing(kernel_module.deciding_line("\n".join([*logs, said]))))
-
-    def missing(self, reason: str) -> str:
-        return (
-            f"there is no proven NVIDIA module {self.wanted.version} for kernel {self.wanted.kernel} ({self.flaw()}): {reason}; "
-            "pin a driver that supports this kernel, or a kernel that it supports"
-        )
-
-    def settled(self) -> bool:
-        """Whether the pinned module is loaded, with its options in effect."""
-        flavour = node_files.loaded_flavour(self.procfs)
-        same = node_files.loaded_driver(self.procfs) == self.wanted.version and self.wanted.modules in (None, flavour)
-        return same and not self.ineffective()
-
-    def ineffective(self) -> dict[str, str]:
-        return driver_fit.ineffective_options(node_files.text_of(self.procfs / "driver/nvidia/params"), self.params["options"])
-
-    def load(self) -> str:
-        """Loads the pinned module; another one goes first, unless something uses it: then who does is returned."""
-        held = self.holders()
-        if held:
-            return held
-        with paused(self.module.run_command, self.daemons):
-            for name in kernel_module.loaded_names(node_files.text_of(self.procfs / "modules")):
-                self.run("modprobe", "--remove", name)
-            # nvidia-modprobe also makes the device nodes; Ubuntu's server packages only recommend it.
-            if not node_files.loaded_driver(self.procfs):
-                self.run(*(["nvidia-modprobe"] if self.module.get_bin_path("nvidia-modprobe") else ["modprobe", "nvidia"]))
-        return ""
-
-    @property
-    def daemons(self) -> list[str]:
-        return [*self.params["services"], *MONITORS]
-
-    def holders(self) -> str:
-        """Who uses the loaded module, beside the daemons that may be stopped."""
-        return holders_sentence(holders(but=self.daemons)) if node_files.loaded_driver(self.procfs) else ""
-
-    def refuse_untrusted(self) -> None:
-        """Under Secure Boot neither a load nor a reboot brings a module whose signer the kernel does not trust."""
-        certificate = self.params["certificate"] or ""
-        enrolled = bool(certificate) and self.params["secure_boot"] and secure_boot.is_enrolled(self.run("mokutil", "--test-key", certificate))
-        reason = kernel_module.distrust(self.modinfo(), self.params["secure_boot"], self.wanted.serial, enrolled, self.params["distribution"], certificate)
-        if reason:
-            raise RefusedError(f"module {self.wanted.version} is built for kernel {self.wanted.kernel} and was not loaded: {reason}")
-
-
-def serial_in(certificate: str | None) -> str | None:
-    """The serial number of the certificate in a file; RefusedError where that is no DER certificate. A certificate not yet there proves nothing."""
-    path = Path(certificate) if certificate else None
-    if path is None or not path.exists():
-        return None
-    try:
-        return secure_boot.serial_of(path.read_bytes())
-    except ValueError as error:
-        raise RefusedError(f"{path} is {error}, as mokutil and the kernel need it: openssl x509 -in <certificate> -outform DER -out <file>") from error
 
 
 def prove_built(driver: Driver, check_mode: bool) -> bool:
@@ -239,19 +144,10 @@ def prove_built(driver: Driver, check_mode: bool) -> bool:
     return True
 
 
-def unknown_options(driver: Driver) -> None:
-    """Refuses options that the module does not have; modinfo lists them as `name:what (type)`."""
-    listings = [driver.run("modinfo", "--set-version", driver.wanted.kernel, "--field", "parm", name) for name in kernel_module.FILE_NAMES]
-    there = [line.partition(":")[0] for listing in listings for line in listing.splitlines() if line.startswith("NVreg_")]
-    unknown = driver_fit.unknown_options(there, driver.params["options"])
-    if unknown:
-        raise RefusedError(f"the module {driver.wanted.version} has no option {', '.join(unknown)} (modinfo --parameters nvidia lists them)")
-
-
 def settle(driver: Driver, check_mode: bool) -> dict:
     changed = prove_built(driver, check_mode)
     if not check_mode:
-        unknown_options(driver)
+        driver.refuse_unknown_options()
     reboot_required, held = False, ""
     if driver.params["state"] == "loaded" and not driver.settled():
         here = node_files.running_release(driver.procfs) == driver.wanted.kernel
@@ -292,7 +188,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        result = settle(Driver(module), module.check_mode)
+        result = settle(Driver(module.run_command, module.params), module.check_mode)
     except RefusedError as reason:
         module.fail_json(msg=str(reason))
     module.exit_json(**result)

@@ -1,6 +1,7 @@
 """The order of its steps, on a node of a few programs: what is asked, what is changed, and what is refused before."""
 
 import pytest
+from ansible_collections.goldnode.gpu.plugins.module_utils import nvidia_driver
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 from ansible_collections.goldnode.gpu.plugins.modules import nvidia_module
 
@@ -33,9 +34,6 @@ class Module:
         self.signs_with = None
         self.answer = ""
 
-    def get_bin_path(self, _name):
-        return "/usr/bin/nvidia-modprobe"
-
     def run_command(self, argv):
         self.calls.append(" ".join(argv))
         if argv[0] == "modinfo":
@@ -62,12 +60,13 @@ def node(tmp_path, monkeypatch):
     (tmp_path / "sys/kernel").mkdir(parents=True)
     (tmp_path / "sys/kernel/osrelease").write_text(f"{KERNEL}\n")
     (tmp_path / "modules").write_text("nvidia 1 0\n")
-    monkeypatch.setattr(nvidia_module, "holders", lambda but: [])
+    monkeypatch.setattr(nvidia_driver, "holders", lambda but: [])
+    monkeypatch.setattr(nvidia_driver.shutil, "which", lambda name: name)
     return lambda **params: Module(tmp_path, **params)
 
 
 def settle(module, check_mode=False):
-    return nvidia_module.settle(nvidia_module.Driver(module), check_mode)
+    return nvidia_module.settle(nvidia_driver.Driver(module.run_command, module.params), check_mode)
 
 
 def changes(module):
@@ -91,7 +90,7 @@ def test_another_version_is_unloaded_and_the_pinned_one_loaded(node):
 
 
 def test_a_module_in_use_is_not_unloaded_and_its_user_is_named(node, monkeypatch):
-    monkeypatch.setattr(nvidia_module, "holders", lambda but: ["python3 (7)"])
+    monkeypatch.setattr(nvidia_driver, "holders", lambda but: ["python3 (7)"])
     module = node()
     module.shows("550.163.01")
     result = settle(module)
