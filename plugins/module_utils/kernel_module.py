@@ -43,6 +43,11 @@ def deciding_line(log: str) -> str:
     return lines[-1] if lines else "the build wrote no log"
 
 
+def parameters(modinfo: str) -> list[str]:
+    """The options that a module has, from all that `modinfo` prints (`parm:           NVreg_EnableMSI:int`)."""
+    return re.findall(r"^parm:\s+(\w+):", modinfo, re.M)
+
+
 def flaw(modinfo: Mapping[str, str], wanted: Wanted) -> str | None:
     """What the module on disk is that it should not be, in a few words; None where it is proven. An empty mapping is no module."""
     if not modinfo:

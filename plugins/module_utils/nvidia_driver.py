@@ -30,12 +30,16 @@ class Driver:
         return stdout + stderr
 
     def modinfo(self) -> dict[str, str]:
-        """The module on disk; Debian's file has a name of its own. Empty where there is none."""
+        """The module on disk. Empty where there is none."""
+        return linux.modinfo(self.modinfo_text())
+
+    def modinfo_text(self) -> str:
+        """Debian's file has a name of its own."""
         for name in kernel_module.FILE_NAMES:
             rc, stdout, _err = self.run_command(["modinfo", "--set-version", self.wanted.kernel, name])
             if rc == 0:
-                return linux.modinfo(stdout)
-        return {}
+                return stdout
+        return ""
 
     def flaw(self) -> str | None:
         return kernel_module.flaw(self.modinfo(), self.wanted)
@@ -52,9 +56,8 @@ class Driver:
             raise RefusedError(self.missing(kernel_module.deciding_line("\n".join([*logs, said]))))
 
     def refuse_unknown_options(self) -> None:
-        """Refuses options that the module does not have; modinfo lists them as `name:what (type)`."""
-        listings = [self.run("modinfo", "--set-version", self.wanted.kernel, "--field", "parm", name) for name in kernel_module.FILE_NAMES]
-        there = [line.partition(":")[0] for listing in listings for line in listing.splitlines() if line.startswith("NVreg_")]
+        """Refuses options that the module does not have."""
+        there = kernel_module.parameters(self.modinfo_text())
         unknown = driver_fit.unknown_options(there, self.params["options"])
         if unknown:
             raise RefusedError(f"the module {self.wanted.version} has no option {', '.join(unknown)} (modinfo --parameters nvidia lists them)")

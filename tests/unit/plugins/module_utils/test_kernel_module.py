@@ -1,5 +1,5 @@
 import pytest
-from ansible_collections.goldnode.gpu.plugins.module_utils.kernel_module import Wanted, deciding_line, distrust, dkms_name, flaw, loaded_names
+from ansible_collections.goldnode.gpu.plugins.module_utils.kernel_module import Wanted, deciding_line, distrust, dkms_name, flaw, loaded_names, parameters
 
 
 def test_modules_are_removed_dependents_first():
@@ -74,3 +74,8 @@ def test_under_secure_boot_the_kernel_must_trust_the_signer(secure_boot, modinfo
 )
 def test_dkms_knows_the_driver_by_this_name(status, name):
     assert dkms_name(status, "580.159.03") == name
+
+
+def test_the_options_are_those_that_modinfo_lists():
+    text = "filename: /x/nvidia.ko\nparm:           NVreg_EnableMSI:int\nparm:           NVreg_RegistryDwords:charp\nvermagic: x parm: y:z\n"
+    assert parameters(text) == ["NVreg_EnableMSI", "NVreg_RegistryDwords"]

@@ -37,7 +37,7 @@ class Module:
     def run_command(self, argv):
         self.calls.append(" ".join(argv))
         if argv[0] == "modinfo":
-            known = argv[-1] == "nvidia" and self.on_disk and "parm" not in argv
+            known = argv[-1] == "nvidia" and self.on_disk
             return (0 if known else 1), "".join(f"{key}: {value}\n" for key, value in self.on_disk.items()) if known else "", ""
         if argv[:2] == ["dkms", "status"]:
             return 0, f"nvidia/{VERSION}, {KERNEL}, x86_64: installed\n", ""
@@ -104,6 +104,14 @@ def test_an_option_that_is_not_in_effect_needs_the_module_loaded_anew(node):
     result = settle(module)
     assert "modprobe --remove nvidia" in module.calls
     assert (result["reboot_required"], result["ineffective"]) == (True, "NVreg_DeviceFileMode=438")
+
+
+def test_an_option_that_the_module_lacks_is_refused_before_it_is_loaded(node):
+    module = node(options={"NVreg_DeviceFilemode": 432})
+    module.on_disk["parm"] = "          NVreg_DeviceFileMode:int"
+    with pytest.raises(RefusedError, match="has no option NVreg_DeviceFilemode"):
+        settle(module)
+    assert changes(module) == []
 
 
 def test_on_another_kernel_only_a_reboot_helps(node):
