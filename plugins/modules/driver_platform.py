@@ -99,6 +99,7 @@ INSTALLER_FILES = (
     "usr/lib/modules/*/kernel/drivers/video/nvidia.ko*",
 )
 OWN_MODPROBE = "/etc/modprobe.d/goldnode-nvidia.conf"
+DPKG = ("debian", "ubuntu")
 # Package manager -> how it lists what is installed, and how it says whose a file is.
 MANAGERS = {
     "dpkg": (("dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n"), ("dpkg-query", "--search")),
@@ -111,7 +112,7 @@ class Node:
 
     def __init__(self, module: AnsibleModule, root: Path = Path("/")) -> None:
         self.module, self.root = module, root
-        self.manager = next(name for name in MANAGERS if module.get_bin_path(MANAGERS[name][0][0]) or name == "rpm")
+        self.manager = "dpkg" if module.params["stack"]["pins"]["os"]["distribution"] in DPKG else "rpm"
         self.sysfs = node_files.sysfs_of(module.params["probe_args"])
 
     def packages(self) -> str:

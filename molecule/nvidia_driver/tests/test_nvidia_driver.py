@@ -50,9 +50,19 @@ def test_a_boot_makes_the_pinned_layout_before_the_cdi_spec(a100):
     assert "goldnode-cdi.service" in a100.check_output("systemctl show --property=Before goldnode-mig.service")
 
 
-def test_the_options_of_the_module_are_in_effect(a100):
-    assert a100.file("/dev/nvidia0").mode == 0o660
-    assert a100.file("/etc/modprobe.d/goldnode-nvidia.conf").contains("^options nvidia NVreg_DeviceFileMode=432$")
+def test_the_options_of_the_module_are_in_effect_after_the_reboot_of_a_drained_node(a100):
+    assert "EnableMSI: 0" in a100.check_output("cat /run/goldnode-lab/proc/driver/nvidia/params").splitlines()
+    assert not a100.file("/run/side-effect").exists
+
+
+def test_the_persistence_daemon_is_off_where_it_is_not_wanted(a100):
+    assert not a100.service("nvidia-persistenced").is_running
+    assert not a100.service("nvidia-persistenced").is_enabled
+
+
+def test_a_signing_key_does_not_stay(a100):
+    assert a100.check_output("find /run /etc/dkms /var/lib/dkms -xdev -name 'MOK.*' -o -name 'mok.*'") == ""
+    assert a100.file("/etc/dkms/framework.conf.d/zz-goldnode.conf").contains("^sign_file=/nonexistent$")
 
 
 def test_dkms_has_no_key_of_its_own(host):

@@ -386,7 +386,7 @@ def number(value):
 
 def write_params(node):
     """The parameters that the driver lists, with what modprobe.d sets."""
-    params = {"ModifyDeviceFiles": 1, "DeviceFileUID": 0, "DeviceFileGID": 0, "DeviceFileMode": 438, "EnableGpuFirmware": 18}
+    params = {"ModifyDeviceFiles": 1, "DeviceFileUID": 0, "DeviceFileGID": 0, "DeviceFileMode": 438, "EnableGpuFirmware": 18, "EnableMSI": 1}
     given = {key.removeprefix("NVreg_"): number(value) for key, value in options(node, "nvidia").items() if re.fullmatch(r"0x[0-9a-f]+|\d+", value)}
     params.update(given)
     write(node.driver / "params", "".join(f"{key}: {value}\n" for key, value in params.items()))

@@ -3,7 +3,7 @@ from ansible_collections.goldnode.gpu.plugins.modules import driver_platform
 
 KERNEL = "6.12.107+deb13-amd64"
 STACK = {
-    "pins": {"kernel": {"version": KERNEL}, "nvidia_driver": {"version": "580.159.03", "modules": "open", "build": "dkms"}},
+    "pins": {"os": {"distribution": "debian"}, "kernel": {"version": KERNEL}, "nvidia_driver": {"version": "580.159.03", "modules": "open", "build": "dkms"}},
     "packages": [{"name": "libcuda1", "layer": "driver"}],
 }
 
@@ -14,13 +14,11 @@ class Module:
     def __init__(self, root, *, packages="", owned=(), check_mode=False, **params):
         defaults = {"stack": STACK, "module_options": {}, "signed": False, "persistence": True, "offline": False, "probe_args": ["--sysfs", str(root / "sys")]}
         self.params = {**defaults, **params}
-        self.check_mode, self.packages, self.owned = check_mode, packages, owned
-
-    def get_bin_path(self, name):
-        return f"/usr/bin/{name}" if name == "dpkg-query" else None
+        self.check_mode, self.packages, self.owned, self.asked = check_mode, packages, owned, set()
 
     def run_command(self, argv):
-        if "--search" in argv:
+        self.asked.add(argv[0])
+        if argv[1] in ("--search", "-qf"):
             return (0 if argv[-1].endswith(tuple(self.owned) or "\0") else 1), "", ""
         return 0, self.packages, ""
 
@@ -61,6 +59,15 @@ def test_files_of_no_package_are_the_installer_s_and_links_are_not(root):
     library.with_name("libcuda.so.9.9").symlink_to("/elsewhere")
     assert f"({library}: of no package)" in reason(root)
     assert reason(root, owned=["libcuda.so.570.124.06"]) is None
+
+
+@pytest.mark.parametrize(("distribution", "program"), [("ubuntu", "dpkg-query"), ("rocky", "rpm"), ("amazon", "rpm")])
+def test_packages_are_asked_of_the_distribution_s_own_manager(root, distribution, program):
+    write(root / "usr/bin/nvidia-smi", "")
+    stack = {**STACK, "pins": {**STACK["pins"], "os": {"distribution": distribution}}}
+    module = Module(root, stack=stack, owned=["nvidia-smi"])
+    assert not any(driver_platform.objections(driver_platform.Node(module, root), False))
+    assert module.asked == {program}
 
 
 def test_an_uninstaller_tells_the_way_out(root):
