@@ -51,6 +51,16 @@ def switch_objection(devices: Mapping[str, str], has_fabric_manager: bool) -> st
     return None
 
 
+def in_use_objection(loaded: str | None, version: str, held: str, drained: bool) -> str | None:
+    """Why another driver must not be installed now: programs that start between its user space and the reload of the module fail (CUDA 803)."""
+    if loaded in (None, version) or not held or drained:
+        return None
+    return (
+        f"the GPUs are in use by {held}, driver {loaded} is loaded and the lock has {version}, whose user space does not fit it; {NOTHING}: "
+        "drain the node and run it again, or say nvidia_driver_drained=true"
+    )
+
+
 def installer_objection(unowned: Sequence[str], uninstaller: bool, container: bool) -> str | None:
     """Why a driver that no package brought is in the way: NVIDIA's .run installer, or the GPU operator's driver container."""
     if container:

@@ -12,8 +12,9 @@ version_added: "0.1.0"
 description:
   - Fails with one sentence, before anything is changed, where the kind or branch of the driver does not serve a GPU of this node, where the fabric manager
     and the node's NVSwitches do not fit, where a driver of NVIDIA's .run installer, of the GPU operator's container or of other packages is there, where
-    another file of modprobe.d contradicts the module's options, where Secure Boot is on and nothing would sign the modules that DKMS builds, and where the
-    locked kernel has no headers to build them with (not in check mode, in which role C(kernel) has not installed them).
+    a process uses a GPU under another driver, where another file of modprobe.d contradicts the module's options, where Secure Boot is on and nothing would
+    sign the modules that DKMS builds, and where the locked kernel has no headers to build them with (not in check mode, in which role C(kernel) has not
+    installed them).
 options:
   stack:
     description: The whole lock, as the variable C(goldnode_stack) holds it.
@@ -25,6 +26,10 @@ options:
     default: {}
   signed:
     description: Whether a key of the user's signs the modules that DKMS builds.
+    type: bool
+    default: false
+  drained:
+    description: Whether the node is drained, so that processes that have a GPU open do not matter.
     type: bool
     default: false
   persistence:
@@ -87,7 +92,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import driver_fit, node_files, secure_boot
-from ansible_collections.goldnode.gpu.plugins.module_utils.driver_services import daemons_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.driver_services import DAEMONS, MONITORS, daemons_of, holders, holders_sentence
 
 # Where NVIDIA's .run installer puts what packages also have, and where it alone puts the module.
 INSTALLER_FILES = (
@@ -114,6 +119,14 @@ class Node:
         self.module, self.root = module, root
         self.manager = "dpkg" if module.params["stack"]["pins"]["os"]["distribution"] in DPKG else "rpm"
         self.sysfs = node_files.sysfs_of(module.params["probe_args"])
+
+    def loaded(self) -> str | None:
+        """The loaded driver; in an image nothing is."""
+        return None if self.module.params["offline"] else node_files.loaded_driver(node_files.procfs_of(self.module.params["probe_args"]))
+
+    def held(self) -> str:
+        """Who has a GPU open, beside the daemons that the role pauses."""
+        return holders_sentence(holders(but=[*(daemon.unit for daemon in DAEMONS), *MONITORS])) if self.loaded() else ""
 
     def packages(self) -> str:
         return self.module.run_command(list(MANAGERS[self.manager][0]))[1]
@@ -164,6 +177,7 @@ def objections(node: Node, secure: bool) -> list[str | None]:
         driver_fit.switch_objection(devices, "fabric_manager" in pins),
         driver_fit.installer_objection(node.unowned(), (node.root / "usr/bin/nvidia-uninstall").exists(), (node.root / "run/nvidia/driver/usr").exists()),
         driver_fit.foreign_objection(node.packages(), node.manager, [*names, *former], driver["version"]),
+        driver_fit.in_use_objection(node.loaded(), driver["version"], node.held(), params["drained"]),
         driver_fit.duplicate_objection(node.modprobe_files(), options),
         unsigned_objection(secure, params["signed"], driver["build"]),
         # role kernel brings the headers, in check mode it would
@@ -177,6 +191,7 @@ def main() -> None:
             "stack": {"type": "dict", "required": True},
             "module_options": {"type": "dict", "default": {}},
             "signed": {"type": "bool", "default": False},
+            "drained": {"type": "bool", "default": False},
             "persistence": {"type": "bool", "default": True},
             "offline": {"type": "bool", "default": False},
             "probe_args": {"type": "list", "elements": "str", "default": []},

@@ -62,6 +62,21 @@ def test_a_driver_of_no_package_is_refused_with_the_way_out(unowned, uninstaller
     assert (reason is None) if words is None else words in reason
 
 
+@pytest.mark.parametrize(
+    ("loaded", "held", "drained", "refused"),
+    [
+        ("550.163.01", "python3 (7)", False, True),
+        ("550.163.01", "python3 (7)", True, False),
+        ("550.163.01", "", False, False),
+        ("580.159.03", "python3 (7)", False, False),
+        (None, "", False, False),
+    ],
+)
+def test_no_other_driver_comes_under_a_process_that_uses_a_gpu(loaded, held, drained, refused):
+    reason = driver_fit.in_use_objection(loaded, "580.159.03", held, drained)
+    assert (reason is not None and "in use by python3 (7), driver 550.163.01 is loaded" in reason) is refused
+
+
 DPKG = """ii  libcuda1 535.216.01-1~deb12u1 amd64
 ii  nvidia-kernel-dkms 535.216.01-1~deb12u1 amd64
 rc  nvidia-driver 525.60.13-1 amd64

@@ -12,8 +12,8 @@ class Module:
     """An AnsibleModule on a node below a folder, whose packages own the files that are named."""
 
     def __init__(self, root, *, packages="", owned=(), check_mode=False, **params):
-        defaults = {"stack": STACK, "module_options": {}, "signed": False, "persistence": True, "offline": False, "probe_args": ["--sysfs", str(root / "sys")]}
-        self.params = {**defaults, **params}
+        defaults = {"stack": STACK, "module_options": {}, "signed": False, "drained": False, "persistence": True, "offline": False}
+        self.params = {**defaults, "probe_args": ["--sysfs", str(root / "sys"), "--procfs", str(root / "proc")], **params}
         self.check_mode, self.packages, self.owned, self.asked = check_mode, packages, owned, set()
 
     def run_command(self, argv):
@@ -80,6 +80,15 @@ def test_the_former_lock_s_packages_are_not_foreign(root):
     assert "apt-get purge nvidia-utils-550-server" in reason(root, packages=listing)
     write(root / "etc/apt/preferences.d/goldnode-driver", "Package: nvidia-utils-550-server\nPin: version 550.163.01-1\nPin-Priority: 1001\n")
     assert reason(root, packages=listing) is None
+
+
+def test_a_process_that_uses_a_gpu_under_another_driver_is_named(root, monkeypatch):
+    monkeypatch.setattr(driver_platform, "holders", lambda but: ["python3 (7)"])
+    assert reason(root) is None
+    write(root / "proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 12:41:17 UTC 2025\n")
+    assert "in use by python3 (7)" in reason(root)
+    assert reason(root, drained=True) is None
+    assert reason(root, offline=True) is None
 
 
 def test_another_file_of_modprobe_d_is_read(root):
