@@ -12,8 +12,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.secure_boot import is
 
 # NVIDIA's own file name first, then Debian's (nvidia-graphics-drivers of bookworm to sid).
 FILE_NAMES = ("nvidia", "nvidia-current", "nvidia-current-open")
-# What decides in a make.log of DKMS, the most telling first: the compiler, make, DKMS itself.
-_DECIDING = (r"\berror:", r"\*\*\*.*(?:Error|Stop)", r"^(?:Error!|ERROR)")
+# What decides in a make.log and in what DKMS prints, the most telling first: the compiler, make, DKMS itself, why it did not sign.
+_DECIDING = (r"\berror:", r"\*\*\*.*(?:Error|Stop)", r"^(?:Error!|ERROR)", r"won't be signed|Failed to sign")
 # The licence that each kind of module declares (NVIDIA/open-gpu-kernel-modules, nvidia/nv.c; the proprietary module's modinfo).
 _LICENSES = {"open": "Dual MIT/GPL", "proprietary": "NVIDIA"}
 

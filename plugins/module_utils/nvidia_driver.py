@@ -63,10 +63,12 @@ class Driver:
             raise RefusedError(f"the module {self.wanted.version} has no option {', '.join(unknown)} (modinfo --parameters nvidia lists them)")
 
     def missing(self, reason: str) -> str:
-        return (
-            f"there is no proven NVIDIA module {self.wanted.version} for kernel {self.wanted.kernel} ({self.flaw()}): {reason}; "
-            "pin a driver that supports this kernel, or a kernel that it supports"
-        )
+        step = "pin a driver that supports this kernel, or a kernel that it supports" if self.unbuilt() else "mend that and run it again"
+        return f"there is no proven NVIDIA module {self.wanted.version} for kernel {self.wanted.kernel} ({self.flaw()}): {reason}; {step}"
+
+    def unbuilt(self) -> bool:
+        """Whether there is no module of the version for the kernel, whoever signed it."""
+        return kernel_module.flaw(self.modinfo(), self.wanted._replace(serial=None)) is not None
 
     def settled(self) -> bool:
         """Whether the pinned module is loaded, with its options in effect."""
@@ -101,10 +103,15 @@ class Driver:
     def refuse_untrusted(self) -> None:
         """Under Secure Boot neither a load nor a reboot brings a module whose signer the kernel does not trust."""
         certificate = self.params["certificate"] or ""
-        enrolled = bool(certificate) and self.params["secure_boot"] and secure_boot.is_enrolled(self.run("mokutil", "--test-key", certificate))
+        enrolled = bool(certificate) and self.params["secure_boot"] and self.is_enrolled(certificate)
         reason = kernel_module.distrust(self.modinfo(), self.params["secure_boot"], self.wanted.serial, enrolled, self.params["distribution"], certificate)
         if reason:
             raise RefusedError(f"module {self.wanted.version} is built for kernel {self.wanted.kernel} and was not loaded: {reason}")
+
+    def is_enrolled(self, certificate: str) -> bool:
+        if not shutil.which("mokutil"):
+            raise RefusedError("Secure Boot is on and mokutil is not installed, which alone tells whether a certificate is enrolled: install mokutil")
+        return secure_boot.is_enrolled(self.run("mokutil", "--test-key", certificate))
 
 
 def serial_in(certificate: str | None) -> str | None:

@@ -13,6 +13,7 @@ def test_modules_are_removed_dependents_first():
         ("CC x.o\nx.c:3:1: error: too many arguments to function\nmake[2]: *** [x.o] Error 1\n", "x.c:3:1: error: too many arguments to function"),
         ("make: *** No rule to make target 'modules'.  Stop.\nError! Bad return status\n", "make: *** No rule to make target 'modules'.  Stop."),
         ("Error! Your kernel headers for kernel 6.12 cannot be found.\nPlease install\n", "Error! Your kernel headers for kernel 6.12 cannot be found."),
+        ("Binary /x/sign-file not found, modules won't be signed\nRunning depmod... done.\n", "Binary /x/sign-file not found, modules won't be signed"),
         ("something else\n", "something else"),
         ("", "the build wrote no log"),
     ],

@@ -146,7 +146,7 @@ def test_a_module_that_was_not_signed_is_built_anew_with_the_key(node, tmp_path)
 
 def test_a_key_that_did_not_sign_is_told(node, tmp_path):
     (tmp_path / "c.der").write_bytes(CERTIFICATE)
-    with pytest.raises(RefusedError, match=r"no proven NVIDIA module .* signed by nobody"):
+    with pytest.raises(RefusedError, match=r"no proven NVIDIA module .* signed by nobody.*; mend that and run it again"):
         settle(node(state="built", certificate=str(tmp_path / "c.der")))
 
 
@@ -176,3 +176,12 @@ def test_under_secure_boot_only_an_enrolled_key_gets_its_module_loaded(node, tmp
         with pytest.raises(RefusedError, match=r"was not loaded: .* mokutil --import"):
             settle(module)
         assert "nvidia-modprobe" not in module.calls
+
+
+def test_under_secure_boot_mokutil_must_be_there(node, tmp_path, monkeypatch):
+    monkeypatch.setattr(nvidia_driver.shutil, "which", lambda _name: None)
+    (tmp_path / "c.der").write_bytes(CERTIFICATE)
+    module = node(certificate=str(tmp_path / "c.der"), secure_boot=True)
+    module.on_disk.update(signer="site", sig_key=SERIAL)
+    with pytest.raises(RefusedError, match="install mokutil"):
+        settle(module)
