@@ -226,23 +226,101 @@ def modinfo(text: str) -> dict[str, str]:
 def default_kernel(grub: str, environment: str | None) -> str | None:
     """The kernel release that the boot loader starts next: the entry that grub.cfg's default names, or what `grubby --default-kernel` says.
 
-    An entry chosen by number is found by counting; a named or nested one is not, and then the answer is not known.
+    `next_entry` of grubenv goes before the default where grub.cfg asks for it: it holds for one boot. An entry that is not in the menu starts
+    the first one, as GRUB does (GNU GRUB manual, `default`, `fallback`); a first entry that starts no Linux gives None.
     """
     if "\n" not in grub.strip():
         return _release_of(grub.strip())
-    lines = re.findall(r"^(menuentry) |^[ \t]*linux\S*[ \t]+(\S+)", grub, re.M)
-    entries = [image for (entry, _none), (_other, image) in zip(lines, lines[1:]) if entry and image]
-    default = _grub_default(grub, environment)
-    return _release_of(entries[int(default)]) if default.isdigit() and int(default) < len(entries) else None
+    menu = grub_menu(grub)
+    wanted = _grub_default(grub, environment)
+    return next((entry.release for entry in menu if entry.answers_to(wanted)), menu[0].release if menu else None)
+
+
+@dataclass(frozen=True)
+class MenuEntry:
+    """One entry of grub.cfg: for each level of the menu its position, title and id ("" without one); the release and arguments of its kernel.
+
+    `release` is None for what starts no kernel named `vmlinuz-RELEASE`: firmware setup, another system.
+    """
+
+    levels: tuple[tuple[int, str, str], ...]
+    release: str | None
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """What GRUB_DEFAULT calls the entry: ids, titles where there is no id, joined by `>`; a `>` within a title is doubled."""
+        return ">".join((identity or title).replace(">", ">>") for _position, title, identity in self.levels)
+
+    @property
+    def recovery(self) -> bool:
+        """Whether it starts a shell for repairs, as Debian (`single`) and Ubuntu (`recovery`) write such entries."""
+        return not {"single", "recovery"}.isdisjoint(self.arguments)
+
+    def answers_to(self, wanted: str) -> bool:
+        """Whether `default` names this entry: position, title or id at each level. A submenu alone names its first entry."""
+        parts = [part.replace("\0", ">") for part in wanted.replace(">>", "\0").split(">")]
+        parts += ["0"] * (len(self.levels) - len(parts))
+        return len(parts) == len(self.levels) and all(
+            part in (str(position), title, identity) for part, (position, title, identity) in zip(parts, self.levels)
+        )
+
+
+_QUOTED = r"""'[^']*'|"[^"]*"|[^\s{'"]+"""
+_MENU_LINE = re.compile(rf"^[ \t]*(submenu|menuentry)[ \t]+({_QUOTED})(.*)\{{[ \t]*$")
+_MENU_ID = re.compile(rf"(?:\$\{{?menuentry_id_option\}}?|--id)[ \t=]+({_QUOTED})")
+_LINUX_LINE = re.compile(r"^[ \t]*linux(?:16|efi)?[ \t]+(\S+)(.*)$")
+
+
+def grub_menu(grub: str) -> tuple[MenuEntry, ...]:
+    """The entries of a grub.cfg in their order, those of submenus at their submenu's place.
+
+    A text that ends within an entry (a write that was broken off) gives the entries before it.
+    """
+    entries: list[MenuEntry] = []
+    open_blocks: list[tuple[str, tuple[int, str, str]]] = []
+    counts = [0]
+    image: tuple[str | None, tuple[str, ...]] = (None, ())
+    for line in grub.splitlines():
+        if start := _MENU_LINE.match(line):
+            kind, title, options = start.groups()
+            identity = _MENU_ID.search(options)
+            open_blocks.append((kind, (counts[-1], _unquoted(title), _unquoted(identity.group(1)) if identity else "")))
+            counts[-1] += 1
+            counts.append(0)
+            image = (None, ())
+        elif open_blocks and line.strip() == "}":
+            kind, level = open_blocks.pop()
+            counts.pop()
+            if kind == "menuentry":
+                entries.append(MenuEntry((*(above for _kind, above in open_blocks), level), *image))
+        elif open_blocks and (kernel := _LINUX_LINE.match(line)):
+            image = (_release_of(kernel.group(1)), tuple(kernel.group(2).split()))
+    return tuple(entries)
+
+
+def menu_choice(grub: str, release: str) -> str | None:
+    """What GRUB_DEFAULT must say so that this release starts whatever else is installed later; None where no entry of the menu is bound to it.
+
+    The entry at the top (`gnulinux-simple-...`) belongs to whichever kernel is the newest, so only one with the release in its id or title will do
+    (10_linux of GRUB: `gnulinux-RELEASE-advanced-DEVICE`).
+    """
+    bound = (entry for entry in grub_menu(grub) if entry.release == release and not entry.recovery)
+    return next((entry.path for entry in bound if any(release in word for word in entry.levels[-1][1:])), None)
+
+
+def _unquoted(word: str) -> str:
+    return word[1:-1] if word[:1] in ("'", '"') else word
 
 
 def _grub_default(grub: str, environment: str | None) -> str:
-    """grub.cfg's first literal `set default`; `saved_entry` comes from grubenv."""
-    chosen = [value for value in re.findall(r'^[ \t]*set default="?([^"\n]*)"?', grub, re.M) if value != "${next_entry}"]
-    if not chosen:
-        return "0"
-    saved = re.search(r"^saved_entry=(.*)$", environment or "", re.M)
-    return (saved.group(1) if saved else "0") if chosen[0] == "${saved_entry}" else chosen[0]
+    """The entry that grub.cfg chooses: `next_entry` where grubenv has one and grub.cfg reads it, else the first other `set default`."""
+    saved = key_values(environment or "")
+    choices = re.findall(r'^[ \t]*set default="?([^"\n]*)"?', grub, re.M)
+    if "${next_entry}" in choices and saved.get("next_entry"):
+        return saved["next_entry"]
+    default = next((choice for choice in choices if choice != "${next_entry}"), "0")
+    return (saved.get("saved_entry") or "0") if default == "${saved_entry}" else default
 
 
 def _release_of(image: str) -> str | None:

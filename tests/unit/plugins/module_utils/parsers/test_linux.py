@@ -58,6 +58,52 @@ def test_device_nodes_tell_kind_mode_and_numbers():
 
 ENTRIES = "menuentry 'a' {\n\tlinux\t/boot/vmlinuz-6.12.1-amd64 root=x\n}\nmenuentry 'b' {\n\tlinux /vmlinuz-6.12.2-amd64 root=x\n}\n"
 
+NEXT = 'if [ "${next_entry}" ] ; then\n   set default="${next_entry}"\n   set next_entry=\nelse\n   set default="${saved_entry}"\nfi\n'
+
+
+def _entry(title: str, identity: str, release: str, arguments: str = "ro quiet") -> str:
+    """An entry as 10_linux of GRUB 2.06 writes it (Debian 12)."""
+    return (
+        f"menuentry '{title}' --class debian --class os $menuentry_id_option '{identity}-f00' {{\n"
+        f"\tif [ x$grub_platform = xxen ]; then insmod xzio; fi\n\techo 'Loading Linux {release} ...'\n"
+        f"\tlinux\t/boot/vmlinuz-{release} root=UUID=f00 {arguments}\n\tinitrd\t/boot/initrd.img-{release}\n}}\n"
+    )
+
+
+NAME, NEW, OLD = "Debian GNU/Linux", "6.1.0-44-amd64", "6.1.0-40-amd64"
+SUBMENU = (
+    "function gfxmode {\n\tset gfxpayload=keep\n}\n"
+    + _entry(NAME, "gnulinux-simple", NEW)
+    + f"submenu 'Advanced options for {NAME}' $menuentry_id_option 'gnulinux-advanced-f00' {{\n"
+    + _entry(f"{NAME}, with Linux {NEW}", f"gnulinux-{NEW}-advanced", NEW)
+    + _entry(f"{NAME}, with Linux {NEW} (recovery mode)", f"gnulinux-{NEW}-recovery", NEW, "ro single")
+    + _entry(f"{NAME}, with Linux {OLD}", f"gnulinux-{OLD}-advanced", OLD)
+    + "}\nmenuentry 'UEFI Firmware Settings' $menuentry_id_option 'uefi-firmware' {\n\tfwsetup\n}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("grub", "release", "choice"),
+    [
+        (SUBMENU, NEW, f"gnulinux-advanced-f00>gnulinux-{NEW}-advanced-f00"),
+        (SUBMENU, OLD, f"gnulinux-advanced-f00>gnulinux-{OLD}-advanced-f00"),
+        (SUBMENU, "6.1.0-4", None),
+        (_entry(NAME, "gnulinux-simple", NEW), NEW, None),
+        (_entry(f"{NAME}, with Linux {NEW} (recovery mode)", f"gnulinux-{NEW}-recovery", NEW, "ro single"), NEW, None),
+        (f"menuentry 'a > b {NEW}' {{\n\tlinux /vmlinuz-{NEW}\n}}\n", NEW, f"a >> b {NEW}"),
+        (SUBMENU[: SUBMENU.index(f"with Linux {OLD}") + 60], OLD, None),
+        ("", NEW, None),
+    ],
+)
+def test_a_kernel_is_chosen_by_an_entry_that_is_bound_to_it(grub, release, choice):
+    assert linux.menu_choice(grub, release) == choice
+
+
+@pytest.mark.parametrize("release", [NEW, OLD])
+def test_a_choice_holds_when_a_newer_kernel_comes(release):
+    newer = SUBMENU.replace(_entry(NAME, "gnulinux-simple", NEW), _entry(NAME, "gnulinux-simple", "6.1.0-99-amd64"))
+    assert linux.default_kernel(f'set default="{linux.menu_choice(SUBMENU, release)}"\n' + newer, None) == release
+
 
 @pytest.mark.parametrize(
     ("grub", "grubenv", "release"),
@@ -67,8 +113,19 @@ ENTRIES = "menuentry 'a' {\n\tlinux\t/boot/vmlinuz-6.12.1-amd64 root=x\n}\nmenue
         ('if [ x ] ; then\n  set default="${next_entry}"\nelse\n  set default="0"\nfi\n' + ENTRIES, None, "6.12.1-amd64"),
         ('set default="${saved_entry}"\n' + ENTRIES, "# GRUB Environment Block\nsaved_entry=1\n", "6.12.2-amd64"),
         ('set default="${saved_entry}"\n' + ENTRIES, None, "6.12.1-amd64"),
-        ('set default="gnulinux-advanced>x"\n' + ENTRIES, None, None),
-        ('set default="7"\n' + ENTRIES, None, None),
+        ('set default="gnulinux-advanced>x"\n' + ENTRIES, None, "6.12.1-amd64"),
+        ('set default="7"\n' + ENTRIES, None, "6.12.1-amd64"),
+        ('set default="b"\n' + ENTRIES, None, "6.12.2-amd64"),
+        (NEXT + ENTRIES, "saved_entry=0\nnext_entry=1\n", "6.12.2-amd64"),
+        (NEXT + ENTRIES, "saved_entry=0\nnext_entry=\n", "6.12.1-amd64"),
+        ('set default="0"\n' + ENTRIES, "next_entry=1\n", "6.12.1-amd64"),
+        (SUBMENU, None, "6.1.0-44-amd64"),
+        ('set default="1"\n' + SUBMENU, None, "6.1.0-44-amd64"),
+        ('set default="1>2"\n' + SUBMENU, None, "6.1.0-40-amd64"),
+        ('set default="gnulinux-advanced-f00>gnulinux-6.1.0-40-amd64-advanced-f00"\n' + SUBMENU, None, "6.1.0-40-amd64"),
+        ('set default="Advanced options for Debian GNU/Linux>Debian GNU/Linux, with Linux 6.1.0-40-amd64"\n' + SUBMENU, None, "6.1.0-40-amd64"),
+        ('set default="gnulinux-6.1.0-40-amd64-advanced-f00"\n' + SUBMENU, None, "6.1.0-44-amd64"),
+        ('set default="uefi-firmware"\n' + SUBMENU, None, None),
         ("/boot/vmlinuz-5.14.0-427.el9.x86_64\n", None, "5.14.0-427.el9.x86_64"),
         ("", None, None),
     ],
