@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -64,3 +65,26 @@ def loaded_flavour(procfs: Path) -> str | None:
 def boot_default(boot: Path = Path("/boot")) -> str | None:
     """The kernel that the next boot starts, from what update-grub wrote."""
     return linux.default_kernel(text_of(boot / "grub/grub.cfg"), text_of(boot / "grub/grubenv") or None)
+
+
+def boot_choice(release: str, boot: Path = Path("/boot")) -> str | None:
+    """What GRUB_DEFAULT must say for this kernel, from what update-grub wrote; None where the menu has no entry that is bound to it."""
+    return linux.menu_choice(text_of(boot / "grub/grub.cfg"), release)
+
+
+def boot_space(release: str, boot: Path = Path("/boot")) -> tuple[int, int]:
+    """Bytes that this kernel's image and initial RAM disk will take, judged by the largest that is there, and bytes that are free.
+
+    Nothing is needed where both are there, and nothing can be judged where no kernel is. A folder that is not there has no room.
+    """
+    sizes: dict[str, int] = {}
+    for pattern, prefix in (("vmlinuz-*", "vmlinuz-"), ("initrd.img-*", "initrd.img-")):
+        for path in boot.glob(pattern):
+            kernel = path.name[len(prefix) :]
+            sizes[kernel] = sizes.get(kernel, 0) + path.stat().st_size
+    complete = all((boot / f"{name}-{release}").exists() for name in ("vmlinuz", "initrd.img"))
+    needed = 0 if complete else max(max(sizes.values(), default=0) - sizes.get(release, 0), 0)
+    if not boot.is_dir():
+        return needed, 0
+    system = os.statvfs(boot)
+    return needed, system.f_bavail * system.f_frsize

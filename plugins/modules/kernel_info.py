@@ -17,6 +17,10 @@ options:
     type: list
     elements: str
     default: []
+  release:
+    description: The kernel that RV(boot_choice), RV(boot_needed) and RV(boot_free) are asked for.
+    type: str
+    required: true
 attributes:
   check_mode:
     support: full
@@ -36,6 +40,7 @@ EXAMPLES = r"""
 - name: Ask which kernel runs
   goldnode.gpu.kernel_info:
     probe_args: "{{ goldnode_probe_args }}"
+    release: "{{ goldnode_stack.pins.kernel.version }}"
   register: kernel
 """
 
@@ -50,6 +55,23 @@ boot_default:
   returned: success
   type: str
   sample: 6.12.117+deb13-amd64
+boot_choice:
+  description:
+    - What C(GRUB_DEFAULT) must say so that O(release) starts whatever kernel is installed later.
+    - Null where the boot menu has no entry that is bound to it.
+  returned: success
+  type: str
+  sample: gnulinux-advanced-5c1d>gnulinux-6.1.0-44-amd64-advanced-5c1d
+boot_needed:
+  description: Bytes that O(release) will take in C(/boot), judged by the largest kernel there with its initial RAM disk; 0 where it is there.
+  returned: success
+  type: int
+  sample: 71303168
+boot_free:
+  description: Bytes that are free in C(/boot).
+  returned: success
+  type: int
+  sample: 412876800
 installed:
   description: Releases with an image in C(/boot), sorted.
   returned: success
@@ -70,10 +92,21 @@ from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
 
 
 def main() -> None:
-    module = AnsibleModule(argument_spec={"probe_args": {"type": "list", "elements": "str", "default": []}}, supports_check_mode=True)
+    module = AnsibleModule(
+        argument_spec={
+            "probe_args": {"type": "list", "elements": "str", "default": []},
+            "release": {"type": "str", "required": True},
+        },
+        supports_check_mode=True,
+    )
+    release = module.params["release"]
+    needed, free = node_files.boot_space(release)
     module.exit_json(
         running=node_files.running_release(node_files.procfs_of(module.params["probe_args"])),
         boot_default=node_files.boot_default(),
+        boot_choice=node_files.boot_choice(release),
+        boot_needed=needed,
+        boot_free=free,
         installed=sorted(path.name[len("vmlinuz-") :] for path in Path("/boot").glob("vmlinuz-*")),
         boot_id=node_files.text_of(Path("/proc/sys/kernel/random/boot_id")).strip(),
     )

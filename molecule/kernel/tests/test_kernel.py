@@ -27,3 +27,15 @@ def test_no_other_kernel_can_come_in(host):
 
 def test_an_upgrade_moves_nothing(host):
     assert "0 upgraded, 0 newly installed, 0 to remove" in host.check_output("apt-get --simulate full-upgrade")
+
+
+def test_the_former_kernel_is_not_removed_as_superfluous(host):
+    assert f"Remv linux-image-{FALLBACK}" not in host.check_output("apt-get --simulate autoremove")
+    host.check_output(f"apt-mark auto linux-image-{FALLBACK}")
+    assert f"Remv linux-image-{FALLBACK}" not in host.check_output("apt-get --simulate autoremove")
+
+
+def test_the_boot_menu_written_again_by_another_starts_the_locked_kernel(host):
+    host.check_output("update-grub")
+    assert f"vmlinuz-{NEWER} " in host.check_output("grep --max-count=1 vmlinuz- /boot/grub/grub.cfg")
+    assert f"vmlinuz-{FALLBACK} " in host.file("/boot/grub/grub.cfg").content_string

@@ -261,9 +261,7 @@ class MenuEntry:
         """Whether `default` names this entry: position, title or id at each level. A submenu alone names its first entry."""
         parts = [part.replace("\0", ">") for part in wanted.replace(">>", "\0").split(">")]
         parts += ["0"] * (len(self.levels) - len(parts))
-        return len(parts) == len(self.levels) and all(
-            part in (str(position), title, identity) for part, (position, title, identity) in zip(parts, self.levels)
-        )
+        return len(parts) == len(self.levels) and all(part in (str(position), title, identity) for part, (position, title, identity) in zip(parts, self.levels))
 
 
 _QUOTED = r"""'[^']*'|"[^"]*"|[^\s{'"]+"""

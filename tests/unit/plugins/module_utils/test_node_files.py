@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
 
 VERSION = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Tue Apr  8 12:41:17 UTC 2025\n"
@@ -52,3 +53,34 @@ def test_the_loaded_flavour_is_read_from_the_version(tmp_path):
     (tmp_path / "driver/nvidia").mkdir(parents=True)
     (tmp_path / "driver/nvidia/version").write_text(VERSION)
     assert node_files.loaded_flavour(tmp_path) == "proprietary"
+
+
+def test_a_choice_is_read_from_the_menu_that_was_written(tmp_path):
+    (tmp_path / "grub").mkdir()
+    (tmp_path / "grub/grub.cfg").write_text("menuentry 'Linux 6.12.107' {\n\tlinux\t/boot/vmlinuz-6.12.107 root=/dev/vda1\n}\n")
+    assert node_files.boot_choice("6.12.107", tmp_path) == "Linux 6.12.107"
+    assert node_files.boot_choice("6.12.117", tmp_path) is None
+    assert node_files.boot_choice("6.12.107", tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize(
+    ("files", "needed"),
+    [
+        ({}, 0),
+        ({"vmlinuz-old": 10, "initrd.img-old": 60}, 70),
+        ({"vmlinuz-old": 10, "initrd.img-old": 60, "vmlinuz-older": 9, "initrd.img-older": 90}, 99),
+        ({"vmlinuz-old": 10, "initrd.img-old": 60, "vmlinuz-new": 12}, 58),
+        ({"vmlinuz-old": 10, "initrd.img-old": 60, "vmlinuz-new": 12, "initrd.img-new": 1}, 0),
+        ({"vmlinuz-new": 12}, 0),
+    ],
+)
+def test_the_room_that_a_kernel_needs_is_that_of_the_largest(tmp_path, files, needed):
+    for name, size in files.items():
+        (tmp_path / name).write_bytes(bytes(size))
+    asked, free = node_files.boot_space("new", tmp_path)
+    assert asked == needed
+    assert free > 0
+
+
+def test_a_folder_that_is_not_there_has_no_room(tmp_path):
+    assert node_files.boot_space("new", tmp_path / "boot") == (0, 0)
