@@ -1,5 +1,7 @@
 """Every wording that the kernel's and the distribution's tools have had."""
 
+from pathlib import Path
+
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.linux import DkmsModule
@@ -97,6 +99,13 @@ SUBMENU = (
 )
 def test_a_kernel_is_chosen_by_an_entry_that_is_bound_to_it(grub, release, choice):
     assert linux.menu_choice(grub, release) == choice
+
+
+@pytest.mark.parametrize("release", [NEW, OLD, "6.1.0-99-amd64"])
+def test_the_choice_works_in_a_menu_that_grub_2_06_wrote(release):
+    menu = (Path(__file__).parents[4] / "fixtures/grub/debian_12.cfg").read_text()
+    assert linux.default_kernel(f'set default="{linux.menu_choice(menu, release)}"\n' + menu, None) == release
+    assert linux.default_kernel(menu, None) == "6.1.0-99-amd64"
 
 
 @pytest.mark.parametrize("release", [NEW, OLD])
