@@ -72,6 +72,11 @@ boot_free:
   returned: success
   type: int
   sample: 412876800
+boot_unmounted:
+  description: Whether C(/etc/fstab) wants a file system at C(/boot) that is not mounted.
+  returned: success
+  type: bool
+  sample: false
 installed:
   description: Releases with an image in C(/boot), sorted.
   returned: success
@@ -89,6 +94,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux
 
 
 def main() -> None:
@@ -107,6 +113,7 @@ def main() -> None:
         boot_choice=node_files.boot_choice(release),
         boot_needed=needed,
         boot_free=free,
+        boot_unmounted=linux.lacks_mount(node_files.text_of(Path("/etc/fstab")), node_files.text_of(Path("/proc/self/mounts")), "/boot"),
         installed=sorted(path.name[len("vmlinuz-") :] for path in Path("/boot").glob("vmlinuz-*")),
         boot_id=node_files.text_of(Path("/proc/sys/kernel/random/boot_id")).strip(),
     )

@@ -297,6 +297,13 @@ def grub_menu(grub: str) -> tuple[MenuEntry, ...]:
     return tuple(entries)
 
 
+def lacks_mount(fstab: str, mounts: str, folder: str) -> bool:
+    """Whether fstab(5) wants a file system at this folder at boot (not `noauto`) and /proc/mounts has none there."""
+    rows = [line.split() for line in fstab.splitlines() if not line.lstrip().startswith("#")]
+    wanted = any(len(row) > 3 and row[1].rstrip("/") == folder and "noauto" not in row[3].split(",") for row in rows)
+    return wanted and all(row.split()[1:2] != [folder] for row in mounts.splitlines())
+
+
 def menu_choice(grub: str, release: str) -> str | None:
     """What GRUB_DEFAULT must say so that this release starts whatever else is installed later; None where no entry of the menu is bound to it.
 

@@ -60,6 +60,24 @@ def test_device_nodes_tell_kind_mode_and_numbers():
 
 ENTRIES = "menuentry 'a' {\n\tlinux\t/boot/vmlinuz-6.12.1-amd64 root=x\n}\nmenuentry 'b' {\n\tlinux /vmlinuz-6.12.2-amd64 root=x\n}\n"
 
+BOOT = "# /boot was on vda1\nUUID=f00 /boot ext4 {} 0 2\n"
+MOUNTED = "/dev/vda2 / ext4 rw 0 0\n/dev/vda1 /boot ext4 rw 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("fstab", "mounts", "lacks"),
+    [
+        (BOOT.format("defaults"), MOUNTED, False),
+        (BOOT.format("defaults"), "/dev/vda2 / ext4 rw 0 0\n/dev/vda3 /boot/efi vfat rw 0 0\n", True),
+        (BOOT.format("rw,noauto"), "", False),
+        ("#UUID=f00 /boot ext4 defaults 0 2\nUUID=f01 /boot/efi vfat defaults 0 1\n", "", False),
+        ("", "", False),
+    ],
+)
+def test_a_file_system_that_fstab_wants_and_nobody_mounted_is_missed(fstab, mounts, lacks):
+    assert linux.lacks_mount(fstab, mounts, "/boot") is lacks
+
+
 NEXT = 'if [ "${next_entry}" ] ; then\n   set default="${next_entry}"\n   set next_entry=\nelse\n   set default="${saved_entry}"\nfi\n'
 
 
