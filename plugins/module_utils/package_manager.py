@@ -175,6 +175,7 @@ class Dnf(PackageManager):
         except ImportError:
             raise RefusedError("this Python has no module dnf; set ansible_python_interpreter to the system's own, /usr/bin/python3") from None
         with bindings.Base() as base:
+            base.conf.substitutions.update_from_etc(base.conf.installroot)
             base.conf.read()
             base.conf.disable_excludes, base.conf.installonly_limit, base.conf.assumeyes = ["main"], 0, True
             try:
