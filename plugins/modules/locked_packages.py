@@ -127,14 +127,16 @@ def present(module: AnsibleModule, node: PackageManager, stack: dict, layer: str
     edited = {path: text for path, text in guards.items() if text_of(path) != text}
     former = {path: text_of(path) for path in guards}
     moved, unheld = package_lock.differing(packages, installed), package_lock.unheld(packages, installed)
+    pending = moved
     if moved and not module.check_mode:
         node.finish_interrupted(moved)
-    if moved:
-        refuse_absent(node, moved)
+        pending = package_lock.differing(packages, node.installed(packages))
+    if pending:
+        refuse_absent(node, pending)
         refuse_harm(node, packages, package_lock.locked_versions(stack))
-    if moved and not module.check_mode:
-        node.download(packages, moved)
-        refuse_other_content(node, moved)
+    if pending and not module.check_mode:
+        node.download(packages, pending)
+        refuse_other_content(node, pending)
         node.install(packages)
     if not module.check_mode:
         for path, text in edited.items():
