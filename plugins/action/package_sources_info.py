@@ -10,7 +10,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import check_lock
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.node_files import node_files
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.node_files import node_files, sources_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import make_repositories
 
 ARGUMENTS = {
@@ -30,7 +30,14 @@ class ActionModule(ActionBase):
         _, arguments = self.validate_argument_spec(ARGUMENTS)
         try:
             repositories = make_repositories(arguments["repositories"], arguments["trust"], "package_sources_repositories", "package_sources_trust")
-            files = node_files(repositories, check_lock(arguments["stack"], "goldnode_stack"))
+            stack = check_lock(arguments["stack"], "goldnode_stack")
+            files, sources = node_files(repositories, stack), sources_of(stack)
         except LockError as error:
             raise AnsibleActionFail(str(error)) from None
-        return {"changed": False, "files": [{"path": path, "content": files[path]} for path in sorted(files)]}
+        return {
+            "changed": False,
+            "files": [{"path": path, "content": files[path]} for path in sorted(files)],
+            "folders": list(sources.folders),
+            "patterns": list(sources.patterns),
+            "refresh": sources.refresh(repositories),
+        }

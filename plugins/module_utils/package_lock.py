@@ -5,18 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS, layer_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt import Step
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.dpkg import Installed
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.rpm import lock_entry
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 
 @dataclass(frozen=True)
 class Package:
-    """One package of the lock; `sha256` is of the .deb, in hex."""
+    """One package of the lock; `sha256` is of the .deb or .rpm, in hex."""
 
     name: str
     version: str
@@ -25,13 +26,23 @@ class Package:
 
     @property
     def key(self) -> str:
-        """As dpkg-query names it."""
+        """As dpkg-query, and the format for rpm, name it."""
         return f"{self.name}:{self.architecture}"
 
     @property
     def argument(self) -> str:
         """As apt-get takes it."""
         return f"{self.name}={self.version}"
+
+    @property
+    def nevra(self) -> str:
+        """As dnf takes it: exactly this epoch, version, release and architecture."""
+        return lock_entry(self.name, self.version, self.architecture)
+
+    @property
+    def nvra(self) -> str:
+        """As rpm takes it, and the name of its file."""
+        return f"{self.name}-{self.version.rpartition(':')[2]}.{self.architecture}"
 
     @property
     def archive(self) -> str:
@@ -61,6 +72,33 @@ def unheld(packages: Iterable[Package], installed: Mapping[str, Installed]) -> l
     return [package for package in packages if package.key not in installed or not installed[package.key].held]
 
 
+def merged(packages: Iterable[Package], versions: Mapping[str, Sequence[str]], locks: Sequence[str]) -> dict[str, Installed]:
+    """What rpm has of the packages: the locked version where it is among those of its name, and whole only if it replaced the others.
+
+    Kernels are install-only: others beside the locked one are the ones to fall back to.
+    """
+    return {
+        package.key: Installed(
+            version=package.version if package.version in found else found[-1],
+            held=package.nevra in locks,
+            complete=len(found) == 1 or layer_of(package.name) == "kernel",
+        )
+        for package in packages
+        if (found := versions.get(package.key))
+    }
+
+
+def duplicates(packages: Iterable[Package], versions: Mapping[str, Sequence[str]]) -> list[str]:
+    """As rpm takes them, the versions beside a locked one that an interrupted upgrade did not take away; kernels are none."""
+    return [
+        replace(package, version=other).nvra
+        for package in packages
+        if layer_of(package.name) != "kernel" and package.version in versions.get(package.key, ())
+        for other in versions[package.key]
+        if other != package.version
+    ]
+
+
 def absent_from(index: Mapping[str, Sequence[str]], packages: Iterable[Package]) -> list[Package]:
     """The packages whose locked version no configured repository has."""
     return [package for package in packages if package.version not in index.get(package.name, ())]
@@ -84,7 +122,7 @@ def objections(steps: Iterable[Step], locked: Mapping[str, str]) -> list[str]:
 
 
 def versions_text(packages: Iterable[Package], installed: Mapping[str, Installed]) -> str:
-    """One line per package with what dpkg has now, for a diff."""
+    """One line per package with what is there now, for a diff."""
     known = [(package, installed.get(package.key)) for package in packages]
     return "".join(f"{package.name} {found.version if found else 'absent'}{' held' if found and found.held else ''}\n" for package, found in known)
 
@@ -111,7 +149,7 @@ def locked_versions(stack: Mapping[str, Any]) -> dict[str, str]:
 
 
 def assert_locked(packages: Sequence[Package], installed: Mapping[str, Installed]) -> None:
-    """Refuses where dpkg, asked again after the change, does not show what the lock lists, held."""
+    """Refuses where the package manager, asked again after the change, does not show what the lock lists, held."""
     wrong = differing(packages, installed) or unheld(packages, installed)
     if wrong:
-        raise RefusedError(f"after the transaction dpkg shows {versions_text(wrong, installed).strip()}, the lock has {locked_text(wrong).strip()}")
+        raise RefusedError(f"after the transaction the node has {versions_text(wrong, installed).strip()}, the lock has {locked_text(wrong).strip()}")

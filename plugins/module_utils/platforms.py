@@ -7,9 +7,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# Where the roles install packages; elsewhere the collection probes and judges only.
-SUPPORTED = ("debian", "ubuntu")
+# os-release's ID, as pins.yml has it too -> what installs packages there; elsewhere the collection probes and judges only.
+# os-release(5) of Amazon Linux 2023 says `amzn`, pins.yml says `amazon`.
+MANAGERS = {"debian": "apt", "ubuntu": "apt", "rhel": "dnf", "rocky": "dnf", "almalinux": "dnf", "amazon": "dnf"}
+SUPPORTED = tuple(MANAGERS)
+_IDS = {"amzn": "amazon"}
 PARTS = ("distribution", "release", "arch")
+
+
+def distribution_of(os_release_id: str) -> str:
+    """The distribution as pins.yml names it, of an `ID` of os-release."""
+    return _IDS.get(os_release_id, os_release_id)
+
+
+def manager_of(stack: Mapping[str, Any]) -> str:
+    """`apt` or `dnf`: what installs the packages of this lock, for which `objection` had none."""
+    return MANAGERS[stack["pins"]["os"]["distribution"]]
 
 
 def objection(node: Mapping[str, str], stack: Mapping[str, Any]) -> str | None:
@@ -17,7 +30,7 @@ def objection(node: Mapping[str, str], stack: Mapping[str, Any]) -> str | None:
     wanted = (stack.get("pins") or {}).get("os") or {}
     seen, expected = (" ".join(str(side.get(part, "?")) for part in PARTS) for side in (node, wanted))
     if node["distribution"] not in SUPPORTED:
-        return f"this node is {seen}; the roles install packages on {' and '.join(SUPPORTED)} only, elsewhere validate_nodes is what works"
+        return f"this node is {seen}; the roles install packages on {', '.join(SUPPORTED)} only, elsewhere validate_nodes is what works"
     if seen != expected:
         return f"this node is {seen}, the lock of pool {stack.get('pool')} is for {expected}; move the node to a pool of its platform or pin another"
     return None

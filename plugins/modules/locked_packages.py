@@ -11,12 +11,14 @@ short_description: Install the packages of one layer exactly as the lock lists t
 version_added: "0.1.0"
 description:
   - The one way in which a role of this collection installs packages.
-  - Compares the lock with dpkg. Where they differ, asks the repositories for every locked version, simulates the whole transaction,
+  - Compares the lock with what dpkg or rpm has. Where they differ, asks the repositories for every locked version, simulates the whole transaction,
     downloads every artefact and compares it with the SHA-256 of the lock, and only then changes anything.
   - Refuses a transaction that would remove a package, or that would bring a package of a pinned layer at another version than the
     lock's. Refuses a version that the repositories do not have, and names those that they have.
-  - Holds all packages of the layer, and writes C(/etc/apt/preferences.d/goldnode-<layer>), which lets no other version of them and no
-    other package of the same family in.
+  - Holds all packages of the layer. On Debian and Ubuntu writes C(/etc/apt/preferences.d/goldnode-<layer>), which lets no other version of them and
+    no other package of the same family in. On RHEL and its kin writes their versions to C(/etc/dnf/plugins/versionlock.list) and the family's names
+    to C(excludepkgs) of C(/etc/dnf/dnf.conf); entries that others made there stay.
+  - With dnf, what is installed is the files whose SHA-256 was compared, with every repository off. A kernel is added beside the others.
   - Finishes a transaction that was interrupted.
 options:
   stack:
@@ -36,14 +38,14 @@ options:
 attributes:
   check_mode:
     support: full
-    description: Simulates with apt, downloads and changes nothing.
+    description: Simulates, downloads and changes nothing.
   diff_mode:
     support: full
-    description: Shows name, version and hold of each package, and the preferences.
+    description: Shows name, version and hold of each package, and the file that keeps others out.
   platform:
     support: full
-    description: Debian and Ubuntu.
-    platforms: debian
+    description: Debian and Ubuntu; RHEL, Rocky Linux, AlmaLinux and Amazon Linux 2023 with dnf 4 and its versionlock plugin.
+    platforms: debian, rhel
 author:
   - The goldnode founders (@goldnode)
 """
@@ -77,8 +79,10 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import package_lock
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package
-from ansible_collections.goldnode.gpu.plugins.module_utils.package_manager import ARCHIVES, PackageManager
+from ansible_collections.goldnode.gpu.plugins.module_utils.package_manager import MANAGERS, PackageManager
+from ansible_collections.goldnode.gpu.plugins.module_utils.platforms import manager_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 
@@ -98,15 +102,15 @@ def refuse_harm(node: PackageManager, packages: Sequence[Package], locked: dict[
         raise RefusedError(f"the transaction to the lock was refused, nothing was changed: {'; '.join(objections)}")
 
 
-def refuse_other_content(packages: Sequence[Package]) -> None:
+def refuse_other_content(node: PackageManager, packages: Sequence[Package]) -> None:
     for package in packages:
-        path = ARCHIVES / package.archive
+        path = node.artefact(package)
         seen = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "absent"
         if seen != package.sha256:
             raise RefusedError(f"{path} has SHA-256 {seen}, the lock has {package.sha256}; nothing was changed: resolve the lock again with lock_stack")
 
 
-def write_preferences(module: AnsibleModule, path: Path, text: str) -> None:
+def write(module: AnsibleModule, path: Path, text: str) -> None:
     with tempfile.NamedTemporaryFile("w", dir=module.tmpdir, delete=False) as stream:
         stream.write(text)
     module.atomic_move(stream.name, str(path))
@@ -119,30 +123,34 @@ def difference(title: str, before: str, after: str) -> dict:
 
 def present(module: AnsibleModule, node: PackageManager, stack: dict, layer: str) -> dict:
     packages = package_lock.packages_of(stack, layer)
-    preferences, text = Path(f"/etc/apt/preferences.d/goldnode-{layer}"), package_lock.preferences_text(layer, packages)
-    installed, former = node.installed(), preferences.read_text() if preferences.exists() else ""
+    installed, guards = node.installed(packages), node.guards(layer, packages)
+    edited = {path: text for path, text in guards.items() if text_of(path) != text}
+    former = {path: text_of(path) for path in guards}
     moved, unheld = package_lock.differing(packages, installed), package_lock.unheld(packages, installed)
+    pending = moved
     if moved and not module.check_mode:
-        node.finish_interrupted()
-    if moved:
-        refuse_absent(node, moved)
+        node.finish_interrupted(moved)
+        pending = package_lock.differing(packages, node.installed(packages))
+    if pending:
+        refuse_absent(node, pending)
         refuse_harm(node, packages, package_lock.locked_versions(stack))
-    if moved and not module.check_mode:
-        node.download(packages, moved)
-        refuse_other_content(moved)
+    if pending and not module.check_mode:
+        node.download(packages, pending)
+        refuse_other_content(node, pending)
         node.install(packages)
-    if text != former and not module.check_mode:
-        write_preferences(module, preferences, text)
+    if not module.check_mode:
+        for path, text in edited.items():
+            write(module, path, text)
     if (moved or unheld) and not module.check_mode:
         node.hold(packages)
-        package_lock.assert_locked(packages, node.installed())
+        package_lock.assert_locked(packages, node.installed(packages))
     return {
-        "changed": bool(moved or unheld or text != former),
+        "changed": bool(moved or unheld or edited),
         "packages": [package.argument for package in packages],
         "moved": [package.argument for package in moved],
         "diff": [
             difference(f"packages of layer {layer}", package_lock.versions_text(packages, installed), package_lock.locked_text(packages)),
-            difference(str(preferences), former, text),
+            *[difference(str(path), former[path], text) for path, text in guards.items()],
         ],
     }
 
@@ -157,7 +165,8 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        result = present(module, PackageManager(module.run_command), module.params["stack"], module.params["layer"])
+        node = MANAGERS[manager_of(module.params["stack"])](module.run_command)
+        result = present(module, node, module.params["stack"], module.params["layer"])
     except RefusedError as reason:
         module.fail_json(msg=str(reason))
     module.exit_json(**result)

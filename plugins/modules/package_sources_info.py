@@ -7,13 +7,13 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: package_sources_info
-short_description: Say which files make a node's apt use a pool's repositories
+short_description: Say which files make a node's apt or dnf use a pool's repositories
 version_added: "0.1.0"
 description:
   - Checks that each public key has the fingerprint that C(trust.yml) states, and that the repositories of the lock are among those given, with the
     same address, suite, components, origin, label and key.
-  - Returns the keyrings, deb822 sources, origin preferences and the blacklist for unattended-upgrades that the role
-    C(goldnode.gpu.package_sources) writes. It changes nothing.
+  - Returns what the role C(goldnode.gpu.package_sources) writes, by the distribution of the lock. For apt that is keyrings, deb822 sources, origin
+    preferences and the blacklist for unattended-upgrades; for dnf keys and repository files. It changes nothing.
   - The work is done on the controller, whatever host the task runs for; it needs C(gpg) there.
 options:
   repositories:
@@ -41,7 +41,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: See what the node's apt would be told
+- name: See what the node's package manager would be told
   goldnode.gpu.package_sources_info:
     repositories: "{{ package_sources_repositories }}"
     trust: "{{ package_sources_trust }}"
@@ -61,4 +61,19 @@ files:
     content:
       description: The whole content.
       type: str
+folders:
+  description: Where files of ours may be that are no longer wanted.
+  returned: success
+  type: list
+  elements: str
+patterns:
+  description: The names of such files.
+  returned: success
+  type: list
+  elements: str
+refresh:
+  description: The commands by which the package manager reads the new files, each a list of words.
+  returned: success
+  type: list
+  elements: list
 """

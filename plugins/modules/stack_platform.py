@@ -11,7 +11,7 @@ short_description: Refuse a node that is not of the stack's platform
 version_added: "0.1.0"
 description:
   - Fails with one sentence unless the node is the distribution, release and architecture that the lock was resolved for, and one on
-    which the roles of this collection install packages (Debian, Ubuntu).
+    which the roles of this collection install packages (Debian, Ubuntu, RHEL, Rocky Linux, AlmaLinux, Amazon Linux).
   - ansible-core itself refuses a node whose Python is older than 3.8.
 options:
   stack:
@@ -53,13 +53,13 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.linux import key_values
-from ansible_collections.goldnode.gpu.plugins.module_utils.platforms import objection
+from ansible_collections.goldnode.gpu.plugins.module_utils.platforms import distribution_of, objection
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec={"stack": {"type": "dict", "required": True}}, supports_check_mode=True)
     system = key_values(text_of(Path("/etc/os-release")))
-    node = {"distribution": system.get("ID", ""), "release": system.get("VERSION_ID", ""), "arch": platform.machine()}
+    node = {"distribution": distribution_of(system.get("ID", "")), "release": system.get("VERSION_ID", ""), "arch": platform.machine()}
     reason = objection(node, module.params["stack"])
     if reason:
         module.fail_json(msg=reason, platform=" ".join(node.values()))

@@ -128,5 +128,27 @@ def test_a_met_lock_has_the_same_text_before_and_after():
 
 
 def test_a_package_that_did_not_arrive_is_named():
-    with pytest.raises(RefusedError, match=r"dpkg shows nvidia-driver absent, the lock has nvidia-driver 1:550\.1-1 held"):
+    with pytest.raises(RefusedError, match=r"the node has nvidia-driver absent, the lock has nvidia-driver 1:550\.1-1 held"):
         package_lock.assert_locked([DRIVER], {})
+
+
+RPM = Package("nvidia-driver-cuda", "3:580.1-1.el9", "x86_64", "a" * 64)
+KERNEL = Package("kernel-core", "5.14.0-2.el9", "x86_64", "b" * 64)
+
+
+def test_an_rpm_beside_the_locked_one_is_a_broken_upgrade_but_a_kernel_is_not():
+    versions = {RPM.key: ["3:570.1-1.el9", RPM.version], KERNEL.key: ["5.14.0-1.el9", KERNEL.version]}
+    assert package_lock.duplicates([RPM, KERNEL], versions) == ["nvidia-driver-cuda-570.1-1.el9.x86_64"]
+    assert package_lock.differing([RPM, KERNEL], package_lock.merged([RPM, KERNEL], versions, [])) == [RPM]
+
+
+def test_without_the_locked_version_nothing_is_a_duplicate():
+    versions = {RPM.key: ["3:560.1-1.el9", "3:570.1-1.el9"]}
+    assert package_lock.duplicates([RPM], versions) == []
+    assert package_lock.differing([RPM], package_lock.merged([RPM], versions, [])) == [RPM]
+
+
+def test_versionlocks_entry_is_the_hold():
+    versions = {RPM.key: [RPM.version]}
+    for locks, unheld in (([RPM.nevra], []), (["nvidia-driver-cuda-3:570.1-1.el9.x86_64"], [RPM])):
+        assert package_lock.unheld([RPM], package_lock.merged([RPM], versions, locks)) == unheld

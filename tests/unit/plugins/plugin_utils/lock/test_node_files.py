@@ -4,7 +4,14 @@ import pytest
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import make_lock
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import layer_of
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.node_files import PREFERENCES, UNATTENDED, node_files, preferences, unattended
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.node_files import (
+    PREFERENCES,
+    UNATTENDED,
+    node_files,
+    preferences,
+    sources_of,
+    unattended,
+)
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import resolve
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.sources import make_repositories
 
@@ -36,9 +43,31 @@ def test_each_repository_gets_a_source_signed_by_its_own_keyring(site, repositor
 
 
 def test_a_lock_for_another_package_manager_is_refused(repositories, stack):
-    stack["pins"]["os"]["distribution"] = "rocky"
-    with pytest.raises(LockError, match="the lock of pool lab_a10 is for rocky; the roles configure package sources on debian and ubuntu only"):
+    stack["pins"]["os"]["distribution"] = "sles"
+    with pytest.raises(LockError, match="the lock of pool lab_a10 is for sles; the roles configure package sources on debian,"):
         node_files(repositories, stack)
+
+
+def test_a_dnf_repository_has_signed_packages_and_signed_metadata(site, repositories, stack):
+    stack["pins"]["os"]["distribution"] = "rocky"
+    files = node_files(repositories, stack)
+    assert set(files) == {
+        "/etc/pki/rpm-gpg/goldnode-lab.asc",
+        "/etc/yum.repos.d/goldnode-nvidia.repo",
+        "/etc/yum.repos.d/goldnode-os.repo",
+    }
+    text = files["/etc/yum.repos.d/goldnode-os.repo"]
+    assert "[goldnode-os]\n" in text
+    assert "gpgcheck=1\nrepo_gpgcheck=1\ngpgkey=file:///etc/pki/rpm-gpg/goldnode-lab.asc\nmodule_hotfixes=1\n" in text
+    imported, read = sources_of(stack).refresh(repositories)
+    assert imported == ["rpm", "--import", "/etc/pki/rpm-gpg/goldnode-lab.asc"]
+    assert "--enablerepo=goldnode-nvidia,goldnode-os" in read
+
+
+def test_each_apt_source_is_read_alone_and_a_bad_signature_is_an_error(repositories, stack):
+    commands = sources_of(stack).refresh(repositories)
+    assert [command[-1].rpartition("/")[2] for command in commands] == ["goldnode-nvidia.sources", "goldnode-os.sources"]
+    assert all("--error-on=any" in command for command in commands)
 
 
 def test_a_repository_of_the_lock_that_is_not_configured_is_refused(repositories, stack):
