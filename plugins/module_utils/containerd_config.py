@@ -1,0 +1,65 @@
+# Copyright: (c) 2026, The goldnode founders
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+"""containerd's own configuration for a pool whose engine it is. Pure.
+
+Sources: containerd RELEASES.md (config versions) and docs/cri/config.md, docs/hosts.md; NVIDIA/nvidia-container-toolkit releases 1.17.4 (version 3), 1.18.0
+(drop-in) and 1.18.1 (conf.d), #1956 (a drop-in takes its runtime_type from runc's table); NVIDIA/aicr#1688 (a drop-in newer than the root stops containerd).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.goldnode.gpu.plugins.module_utils.daemon_config import merge
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.versions import at_least
+from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
+from ansible_collections.goldnode.gpu.plugins.module_utils.toml_text import toml_text
+
+HEADER = "# Written by role goldnode.gpu.docker; changes are lost: what a site adds goes into conf.d or docker_containerd_options.\n"
+DROP_INS = "/etc/containerd/conf.d"
+HOSTS = "/etc/containerd/certs.d"
+CDI_FOLDERS = ["/etc/cdi", "/var/run/cdi"]
+# The tables of the CRI plugin, by config version: where runtimes are, and where registries are.
+TABLES = {
+    2: ("io.containerd.grpc.v1.cri", "io.containerd.grpc.v1.cri"),
+    3: ("io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images"),
+}
+VERSION_3_SINCE, TOOLKIT_VERSION_3_SINCE, DROP_IN_SINCE, CDI_SINCE = (2,), (1, 17, 4), (1, 18), (1, 7)
+
+
+def config_version(engine: str, toolkit: str | None) -> int:
+    """The newest that both containerd and the toolkit's nvidia-ctk understand; containerd 2 reads version 2 too."""
+    return 3 if at_least(engine, VERSION_3_SINCE) and (toolkit is None or at_least(toolkit, TOOLKIT_VERSION_3_SINCE)) else 2
+
+
+def root_text(engine: str, toolkit: str | None, systemd_cgroup: bool, options: dict[str, Any]) -> str:
+    """config.toml: `runc` the default with the node's cgroup driver, CDI on, drop-ins imported; `options` over it, table by table."""
+    version = config_version(engine, toolkit)
+    if options.get("version", version) != version:
+        raise RefusedError(
+            f"docker_containerd_options asks for config version {options['version']}, expected {version}: the one that containerd {engine} "
+            f"and the container toolkit {toolkit or '(none)'} both read; leave it out"
+        )
+    runtimes, images = TABLES[version]
+    runc = {"runtime_type": "io.containerd.runc.v2", "options": {"SystemdCgroup": systemd_cgroup}}
+    cdi = {"enable_cdi": True, "cdi_spec_dirs": CDI_FOLDERS} if at_least(engine, CDI_SINCE) else {}
+    plugins = merge(
+        {runtimes: {**cdi, "containerd": {"default_runtime_name": "runc", "runtimes": {"runc": runc}}}},
+        {images: {"registry": {"config_path": HOSTS}}},
+    )
+    tree = {"version": version, "imports": [f"{DROP_INS}/*.toml"], "plugins": plugins}
+    return HEADER + toml_text(merge(tree, options))
+
+
+def objection(dump: str, wants_nvidia: bool) -> str | None:
+    """What is wrong with the configuration as containerd itself sums it up (`containerd config dump`); None where nothing is."""
+    found = containerd.config(dump)
+    if any(name.endswith("cri") for name in found.disabled):
+        return "a file in conf.d disables the CRI plugin, so that no runtime is there"
+    nvidia = found.runtimes.get("nvidia")
+    if wants_nvidia and not nvidia:
+        return "no runtime nvidia is in it"
+    if wants_nvidia and nvidia and not nvidia.get("runtime_type"):
+        return "runtime nvidia has no runtime_type, with which containers fail with 'container.Runtime.Name must be set'"
+    return None
