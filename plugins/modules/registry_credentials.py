@@ -46,7 +46,6 @@ EXAMPLES = r"""
   goldnode.gpu.registry_credentials:
     credentials:
       nvcr.io: {username: $oauthtoken, password: "{{ vault_ngc_api_key }}"}
-  no_log: true
 """
 
 RETURN = r"""

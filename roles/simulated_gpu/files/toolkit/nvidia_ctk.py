@@ -1,10 +1,11 @@
-"""A stand-in for nvidia-ctk: runtime configure (Docker), cdi generate, cdi list, config."""
+"""A stand-in for nvidia-ctk: runtime configure (Docker, containerd by drop-in), cdi generate, cdi list, config."""
 
 import argparse
 import json
 import os
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 sys.path.insert(0, "/usr/share/libnvidia-container")
@@ -33,14 +34,45 @@ def daemon_json(text, arguments):
     return json.dumps(content, indent=4, sort_keys=True)
 
 
-def configure_runtime(arguments):
-    if arguments.runtime != "docker":
-        raise toolkit.ToolkitError(f"unrecognized runtime '{arguments.runtime}'")
-    path = arguments.config
+def containerd_drop_in(text):
+    """The runtime in a file of its own, of the version of the root file and with the settings of its runc, as the real one does with --config-source=file."""
+    root = tomllib.loads(text)
+    version = root.get("version", 2)
+    plugin = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.runtime"}.get(version)
+    if plugin is None:
+        raise toolkit.ToolkitError(f"unable to load config for runtime containerd: unsupported config version: {version}")
+    runc = root.get("plugins", {}).get(plugin, {}).get("containerd", {}).get("runtimes", {}).get("runc", {})
+    table = f'plugins."{plugin}".containerd.runtimes.nvidia'
+    options = {**runc.get("options", {}), "BinaryName": "/usr/bin/nvidia-container-runtime"}
+    own = {key: value for key, value in runc.items() if key != "options"}
+    lines = [f"version = {version}", f"[{table}]", *pairs(own), f"[{table}.options]", *pairs(options)]
+    return "\n".join(lines) + "\n"
+
+
+def pairs(values):
+    return [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+
+
+def configure_docker(arguments):
+    path = arguments.config or Path("/etc/docker/daemon.json")
     write(path, daemon_json(path.read_text() if path.exists() else "", arguments))
-    toolkit.log("info", f"Loading config from {path}")
-    toolkit.log("info", f"Wrote updated config to {path}")
-    toolkit.log("info", "It is recommended that docker daemon be restarted.")
+    return path, path
+
+
+def configure_containerd(arguments):
+    path = arguments.config or Path("/etc/containerd/config.toml")
+    write(arguments.drop_in_config, containerd_drop_in(path.read_text() if path.exists() else ""))
+    return path, arguments.drop_in_config
+
+
+def configure_runtime(arguments):
+    configure = {"docker": configure_docker, "containerd": configure_containerd}.get(arguments.runtime)
+    if configure is None:
+        raise toolkit.ToolkitError(f"unrecognized runtime '{arguments.runtime}'")
+    source, written = configure(arguments)
+    toolkit.log("info", f"Loading config from {source}")
+    toolkit.log("info", f"Wrote updated config to {written}")
+    toolkit.log("info", f"It is recommended that {arguments.runtime} daemon be restarted.")
 
 
 def generate(arguments):
@@ -93,7 +125,10 @@ def arguments_of(words):
     which = parser.add_subparsers(required=True)
     one = which.add_parser("runtime").add_subparsers(required=True).add_parser("configure")
     one.add_argument("--runtime", default="docker")
-    one.add_argument("--config", type=Path, default=Path("/etc/docker/daemon.json"))
+    one.add_argument("--config", type=Path)
+    one.add_argument("--drop-in-config", type=Path, default=Path("/etc/containerd/conf.d/99-nvidia.toml"))
+    one.add_argument("--config-source", choices=["file"], default="file")
+    one.add_argument("--nvidia-runtime-path")
     one.add_argument("--set-as-default", action="store_true")
     one.add_argument("--cdi.enabled", dest="cdi_enabled", action="store_true")
     one.set_defaults(run=configure_runtime)
