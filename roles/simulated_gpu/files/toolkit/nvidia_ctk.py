@@ -5,8 +5,9 @@ import json
 import os
 import re
 import sys
-import tomllib
 from pathlib import Path
+
+import tomllib
 
 sys.path.insert(0, "/usr/share/libnvidia-container")
 import toolkit
