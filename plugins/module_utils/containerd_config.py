@@ -8,6 +8,7 @@ Sources: containerd RELEASES.md (config versions) and docs/cri/config.md, docs/h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.daemon_config import merge
@@ -33,7 +34,7 @@ def config_version(engine: str, toolkit: str | None) -> int:
     return 3 if at_least(engine, VERSION_3_SINCE) and (toolkit is None or at_least(toolkit, TOOLKIT_VERSION_3_SINCE)) else 2
 
 
-def root_text(engine: str, toolkit: str | None, systemd_cgroup: bool, options: dict[str, Any]) -> str:
+def root_text(engine: str, toolkit: str | None, systemd_cgroup: bool, options: Mapping[str, Any]) -> str:
     """config.toml: `runc` the default with the node's cgroup driver, CDI on, drop-ins imported; `options` over it, table by table."""
     version = config_version(engine, toolkit)
     if options.get("version", version) != version:
@@ -50,6 +51,13 @@ def root_text(engine: str, toolkit: str | None, systemd_cgroup: bool, options: d
     )
     tree = {"version": version, "imports": [f"{DROP_INS}/*.toml"], "plugins": plugins}
     return HEADER + toml_text(merge(tree, options))
+
+
+def newer_drop_ins(version: int, drop_ins: Mapping[str, str]) -> str | None:
+    """The drop-ins (path -> text) of a config version above the root's: containerd 2 does not start with one, containerd 1 leaves its tables out."""
+    found = {path: containerd.config(text).version for path, text in sorted(drop_ins.items())}
+    newer = [f"{path} is of config version {its}" for path, its in found.items() if its is not None and its > version]
+    return f"{' and '.join(newer)}, newer than the root's {version}: write it in version {version} or remove it" if newer else None
 
 
 def objection(dump: str, wants_nvidia: bool) -> str | None:

@@ -106,8 +106,12 @@ def wanted_texts(module: AnsibleModule, scratch: Path) -> dict[Path, str]:
     """Both files as they shall be, and read by containerd in the scratch folder."""
     asked, folder = module.params, scratch / "conf.d"
     root = containerd_config.root_text(asked["engine"], asked["toolkit"], asked["cgroup"] == 2, asked["options"])
-    for path in DROP_IN.parent.glob("*.toml"):
-        engine_files.write(folder / path.name, text_of(path) if path != DROP_IN else "")
+    others = {str(path): text_of(path) for path in DROP_IN.parent.glob("*.toml") if path != DROP_IN}
+    newer = containerd_config.newer_drop_ins(containerd_config.config_version(asked["engine"], asked["toolkit"]), others)
+    if newer:
+        raise RefusedError(f"{newer}; nothing was changed")
+    for path, text in others.items():
+        engine_files.write(folder / Path(path).name, text)
     engine_files.write(scratch / "config.toml", root.replace(containerd_config.DROP_INS, str(folder)))
     if asked["toolkit"]:
         add_runtime(module, scratch / "config.toml", folder / DROP_IN.name)

@@ -1,5 +1,5 @@
 import pytest
-from ansible_collections.goldnode.gpu.plugins.module_utils.containerd_config import config_version, objection, root_text
+from ansible_collections.goldnode.gpu.plugins.module_utils.containerd_config import config_version, newer_drop_ins, objection, root_text
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.containerd import config, server_version
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
@@ -67,3 +67,9 @@ def test_the_daemons_version_is_told_from_the_clients():
     client = "Client:\n  Version:  1.7.24~ds1\n  Revision: 1\n  Go version: go1.24\n\n"
     assert server_version(client + "Server:\n  Version:  1.7.24~ds1-6+b4\n  Revision: 1\n") == "1.7.24"
     assert server_version(client) is None
+
+
+def test_a_drop_in_that_is_newer_than_the_root_is_named():
+    drop_ins = {"/a.toml": "version = 4\n", "/b.toml": "version = 2\n", "/c.toml": "oom_score = 1\n"}
+    assert newer_drop_ins(2, drop_ins) == "/a.toml is of config version 4, newer than the root's 2: write it in version 2 or remove it"
+    assert newer_drop_ins(4, drop_ins) is None
