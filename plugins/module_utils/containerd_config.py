@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.daemon_config import merge
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import containerd, toml
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.versions import at_least
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 from ansible_collections.goldnode.gpu.plugins.module_utils.toml_text import toml_text
@@ -60,14 +60,28 @@ def newer_drop_ins(version: int, drop_ins: Mapping[str, str]) -> str | None:
     return f"{' and '.join(newer)}, newer than the root's {version}: write it in version {version} or remove it" if newer else None
 
 
-def objection(dump: str, wants_nvidia: bool) -> str | None:
+def objection(dump: str, root: str, wants_nvidia: bool) -> str | None:
     """What is wrong with the configuration as containerd itself sums it up (`containerd config dump`); None where nothing is."""
     found = containerd.config(dump)
-    if any(name.endswith("cri") for name in found.disabled):
-        return "a file in conf.d disables the CRI plugin, so that no runtime is there"
-    nvidia = found.runtimes.get("nvidia")
-    if wants_nvidia and not nvidia:
-        return "no runtime nvidia is in it"
-    if wants_nvidia and nvidia and not nvidia.get("runtime_type"):
-        return "runtime nvidia has no runtime_type, with which containers fail with 'container.Runtime.Name must be set'"
-    return None
+    nvidia = found.runtimes.get("nvidia", {})
+    reasons = (
+        (any(name.endswith("cri") for name in found.disabled), "a file in conf.d disables the CRI plugin, so that no runtime is there"),
+        (wants_nvidia and not nvidia, "no runtime nvidia is in it"),
+        (
+            wants_nvidia and not nvidia.get("runtime_type"),
+            "runtime nvidia has no runtime_type, with which containers fail with 'container.Runtime.Name must be set'",
+        ),
+        (
+            bool(_lost(dump, root)),
+            f"a file in conf.d takes away {', '.join(_lost(dump, root))}: containerd 1 replaces all settings of a plugin by those of the last file that has one "
+            "(containerd#5837); put them into docker_containerd_options and remove the file",
+        ),
+    )
+    return next((reason for is_so, reason in reasons if is_so), None)
+
+
+def _lost(dump: str, root: str) -> list[str]:
+    """Settings of the root that are not so in the sum; a sum of another version has other names for them."""
+    asked, summed = toml.settings(root), toml.settings(dump)
+    same = asked.get(("version",)) == summed.get(("version",))
+    return sorted(".".join(path) for path, value in asked.items() if same and path != ("imports",) and summed.get(path) != value)

@@ -123,8 +123,8 @@ def wanted_texts(module: AnsibleModule, scratch: Path) -> dict[Path, str]:
 
 def add_runtime(module: AnsibleModule, root: Path, drop_in: Path) -> None:
     """The runtime nvidia by NVIDIA's own tool; from the file, since `config dump` has the version of containerd and not of the file (aicr#1688)."""
-    where = [f"--drop-in-config={drop_in}"] if at_least(module.params["toolkit"], containerd_config.DROP_IN_SINCE) else []
-    options = ["--runtime=containerd", f"--config={root}", "--config-source=file", "--nvidia-runtime-path=/usr/bin/nvidia-container-runtime"]
+    where = [f"--drop-in-config={drop_in}", "--config-source=file"] if at_least(module.params["toolkit"], containerd_config.DROP_IN_SINCE) else []
+    options = ["--runtime=containerd", f"--config={root}", "--nvidia-runtime-path=/usr/bin/nvidia-container-runtime"]
     rc, _out, stderr = module.run_command(["nvidia-ctk", "runtime", "configure", *options, *where])
     if rc != 0:
         raise RefusedError(f"nvidia-ctk does not add its runtime to containerd's configuration: {daemon_config.deciding_line(stderr)}; nothing was changed")
@@ -132,7 +132,7 @@ def add_runtime(module: AnsibleModule, root: Path, drop_in: Path) -> None:
 
 def validate(module: AnsibleModule, root: Path) -> None:
     rc, dump, stderr = module.run_command(["containerd", f"--config={root}", "config", "dump"])
-    wrong = daemon_config.deciding_line(stderr) if rc != 0 else containerd_config.objection(dump, bool(module.params["toolkit"]))
+    wrong = daemon_config.deciding_line(stderr) if rc != 0 else containerd_config.objection(dump, text_of(root), bool(module.params["toolkit"]))
     if wrong:
         raise RefusedError(f"containerd does not take {ROOT} with its drop-ins as they would be written: {wrong}; nothing was changed")
 

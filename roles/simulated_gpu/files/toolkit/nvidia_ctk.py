@@ -36,22 +36,29 @@ def daemon_json(text, arguments):
 
 
 def containerd_drop_in(text):
-    """The runtime in a file of its own, of the version of the root file and with the settings of its runc, as the real one does with --config-source=file."""
+    """The root's CRI plugin with the runtime in it, of the root's version and with the settings of its runc, as the real one has it.
+
+    The whole plugin: containerd 1 replaces a plugin's settings by those of the last file (NVIDIA/nvidia-container-toolkit pull 1311).
+    """
     root = tomllib.loads(text)
     version = root.get("version", 2)
-    plugin = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.runtime"}.get(version)
-    if plugin is None:
+    name = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.runtime"}.get(version)
+    if name is None:
         raise toolkit.ToolkitError(f"unable to load config for runtime containerd: unsupported config version: {version}")
-    runc = root.get("plugins", {}).get(plugin, {}).get("containerd", {}).get("runtimes", {}).get("runc", {})
-    table = f'plugins."{plugin}".containerd.runtimes.nvidia'
-    options = {**runc.get("options", {}), "BinaryName": "/usr/bin/nvidia-container-runtime"}
-    own = {key: value for key, value in runc.items() if key != "options"}
-    lines = [f"version = {version}", f"[{table}]", *pairs(own), f"[{table}.options]", *pairs(options)]
-    return "\n".join(lines) + "\n"
+    plugin = root.get("plugins", {}).get(name, {})
+    runtimes = plugin.setdefault("containerd", {}).setdefault("runtimes", {})
+    runc = runtimes.get("runc", {})
+    runtimes["nvidia"] = {**runc, "options": {**runc.get("options", {}), "BinaryName": "/usr/bin/nvidia-container-runtime"}}
+    return f"version = {version}\n" + "".join(f"{line}\n" for line in table(plugin, ["plugins", name]))
 
 
-def pairs(values):
-    return [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+def table(values, path):
+    """A table and those below it as TOML; every key in quotes."""
+    yield "[" + ".".join(map(json.dumps, path)) + "]"
+    yield from (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict))
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from table(value, [*path, key])
 
 
 def configure_docker(arguments):

@@ -51,15 +51,17 @@ NVIDIA = '[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.nvidia]\n'
 @pytest.mark.parametrize(
     ("dump", "wants", "words"),
     [
-        ("version = 3\n", True, "no runtime nvidia"),
-        ("version = 3\n", False, None),
-        (NVIDIA + "runtime_type = ''\n", True, "has no runtime_type"),
-        (NVIDIA + "runtime_type = 'io.containerd.runc.v2'\n", True, None),
+        ("version = 3\noom_score = 1\n", True, "no runtime nvidia"),
+        ("version = 3\noom_score = 1\n", False, None),
+        ("oom_score = 1\n" + NVIDIA + "runtime_type = ''\n", True, "has no runtime_type"),
+        ("oom_score = 1\n" + NVIDIA + "runtime_type = 'io.containerd.runc.v2'\n", True, None),
         ("disabled_plugins = ['io.containerd.grpc.v1.cri']\n", False, "disables the CRI plugin"),
+        ("version = 3\noom_score = 0\n", False, "takes away oom_score: "),
+        ("version = 4\noom_score = 0\n", False, None),
     ],
 )
 def test_what_containerd_sums_up_is_judged(dump, wants, words):
-    reason = objection(dump, wants)
+    reason = objection(dump, "version = 3\nimports = ['x']\noom_score = 1\n", wants)
     assert reason is None if words is None else words in str(reason)
 
 
