@@ -73,7 +73,7 @@ def objection(dump: str, root: str, wants_nvidia: bool) -> str | None:
         ),
         (
             bool(_lost(dump, root)),
-            f"a file in conf.d takes away {', '.join(_lost(dump, root))}: containerd 1 replaces all settings of a plugin by those of the last file that has one "
+            f"a file in conf.d takes away {', '.join(_lost(dump, root))}: containerd 1 replaces a plugin's settings by those of the last file that has some "
             "(containerd#5837); put them into docker_containerd_options and remove the file",
         ),
     )
