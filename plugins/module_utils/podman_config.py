@@ -23,9 +23,12 @@ def drop_in(cgroup: int, options: Mapping[str, Any], environment: Mapping[str, A
 
 
 def complaint(rc: int, stderr: str) -> str | None:
-    """Why Podman does not take its configuration; it only warns of a key that it does not know."""
+    """Why Podman does not take its configuration; of a key that it does not know it speaks in its debug log alone."""
     unknown = re.search(r"Failed to decode the keys (\[[^\]]*\])", stderr)
-    return f"it does not know the keys {unknown.group(1)}" if unknown else deciding_line(stderr) if rc != 0 else None
+    if unknown:
+        return f"it does not know the keys {unknown.group(1)}".replace("\\", "")
+    errors = re.findall(r"^Error: .*$", stderr, re.M)
+    return (errors[-1] if errors else deciding_line(stderr)) if rc != 0 else None
 
 
 def answer(info: Mapping[str, Any]) -> dict[str, dict[str, str]]:

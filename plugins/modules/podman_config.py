@@ -86,8 +86,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import Refuse
 
 
 def information(module: AnsibleModule) -> tuple[dict[str, Any], str | None]:
-    """`podman info`, and what Podman complains of: an error, or a key that it does not know, which it only warns of."""
-    rc, stdout, stderr = module.run_command(["podman", "info", "--format=json"])
+    """`podman info`, and what Podman complains of: an error, or a key that it does not know."""
+    rc, stdout, stderr = module.run_command(["podman", "--log-level=debug", "info", "--format=json"])
     return as_json(stdout) or {}, podman_config.complaint(rc, stderr)
 
 

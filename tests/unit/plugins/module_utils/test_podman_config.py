@@ -15,8 +15,12 @@ def test_proxies_are_the_engines_environment():
     ("rc", "stderr", "words"),
     [
         (0, "", None),
-        (0, 'time="x" level=warning msg="Failed to decode the keys [\\"engine.no_such\\"] from \\"f\\""', 'it does not know the keys [\\"engine.no_such\\"]'),
-        (125, "Error: reading config: toml: line 3: x", "Error: reading config: toml: line 3: x"),
+        (
+            0,
+            'time="x" level=debug msg="Failed to decode the keys [\\"engine.no_such\\"] from \\"f\\""\n',
+            'it does not know the keys ["engine.no_such"]',
+        ),
+        (125, "time=x level=debug msg=y\nError: reading config: toml: line 3: x\ntime=x level=debug msg=z", "Error: reading config: toml: line 3: x"),
     ],
 )
 def test_an_unknown_key_counts_as_a_refusal(rc, stderr, words):
