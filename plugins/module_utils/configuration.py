@@ -13,6 +13,9 @@ RECORD_SCHEMA = "goldnode.configuration/v1"
 CONFIGURATION = (
     "etc/apt/preferences.d/*",
     "etc/apt/sources.list.d/*",
+    "etc/containerd/conf.d/*.toml",
+    "etc/containerd/config.toml",
+    "etc/containers/containers.conf.d/*.conf",
     "etc/default/grub.d/*",
     "etc/docker/daemon.json",
     "etc/modprobe.d/*",

@@ -10,8 +10,9 @@ module: cdi_spec
 short_description: Make sure that the CDI spec is that of the loaded driver
 version_added: "0.1.0"
 description:
-  - The spec must exist, name at least one device, and name libraries of the loaded driver's version. Where it does not, the unit that
-    writes it is started, and the spec is looked at again.
+  - The spec must exist and describe the node as it is. Its libraries are there and of the loaded driver, its device nodes are there with the same
+    major and minor, and it offers each GPU, or each MIG device of a GPU that is cut into some. Where it does not, the unit that writes it is
+    started, and the spec is looked at again.
   - Where no driver is loaded there is nothing to describe; the unit does it at the boot that loads one.
 options:
   unit:
@@ -49,6 +50,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+reason:
+  description: What the spec said that was not so; null where it described the node.
+  returned: success
+  type: str
+  sample: "it is not of driver 580.159.03: it names 550.163.01"
 driver:
   description: Version of the loaded driver; null where none is loaded.
   returned: success
@@ -62,28 +68,45 @@ devices:
   sample: ["0", all]
 """
 
+import os
+import stat
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
-from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cdi import CdiSpec, cdi_spec
+from ansible_collections.goldnode.gpu.plugins.module_utils import cdi_state, node_files
+from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.cdi import CdiSpec, cdi_spec, library_paths
 
 
-def describes(spec: CdiSpec, driver: str) -> bool:
-    """Whether the spec has devices and no library of another driver."""
-    return bool(spec.devices) and spec.driver_versions <= {driver}
+def device_nodes() -> dict[str, cdi_state.Numbers]:
+    """The character devices of NVIDIA's below /dev, with their numbers."""
+    found = {}
+    for path in [*Path("/dev").glob("nvidia*"), *Path("/dev/nvidia-caps").glob("*"), *Path("/dev/nvidia-caps-imex-channels").glob("*")]:
+        status = path.stat()
+        if stat.S_ISCHR(status.st_mode):
+            found[str(path)] = (os.major(status.st_rdev), os.minor(status.st_rdev))
+    return found
+
+
+def look(module: AnsibleModule, path: Path, driver: str) -> tuple[CdiSpec, str | None]:
+    """The spec as it is now, and what in it is not so."""
+    text = node_files.text_of(path)
+    rc, listing, _err = module.run_command(["nvidia-smi", "-L"])
+    devices = cdi_state.device_names(listing) if rc == 0 else []
+    missing = [library for library in library_paths(text) if not Path(library).exists()]
+    spec = cdi_spec(str(path), text)
+    return spec, cdi_state.stale(spec, cdi_state.Host(driver, device_nodes(), devices, missing))
 
 
 def refresh(module: AnsibleModule, path: Path, driver: str) -> CdiSpec:
-    """Starts the unit; fails with its own words where the spec is not the driver's afterwards."""
+    """Starts the unit; fails with its own words where the spec is not the node's afterwards."""
     unit = module.params["unit"]
     # A unit that has just run at boot may have reached its start limit; a refused start would read like a broken toolkit.
     module.run_command(["systemctl", "reset-failed", unit])
     _rc, _out, stderr = module.run_command(["systemctl", "restart", unit])
-    spec = cdi_spec(str(path), node_files.text_of(path))
-    if not describes(spec, driver):
+    spec, reason = look(module, path, driver)
+    if reason:
         words = module.run_command(["journalctl", f"--unit={unit}", "--lines=1", "--output=cat", "--no-pager"])[1]
-        module.fail_json(msg=f"{unit} ran, and {path} still does not describe driver {driver}: {(words or stderr).strip()}")
+        module.fail_json(msg=f"{unit} ran, and {path} still does not describe driver {driver} as it is: {reason}; the unit said: {(words or stderr).strip()}")
     return spec
 
 
@@ -97,11 +120,12 @@ def main() -> None:
         supports_check_mode=True,
     )
     path, driver = Path(module.params["path"]), node_files.loaded_driver(node_files.procfs_of(module.params["probe_args"]))
-    spec = cdi_spec(str(path), node_files.text_of(path))
-    stale = driver is not None and not describes(spec, driver)
-    if driver is not None and stale and not module.check_mode:
+    if driver is None:
+        module.exit_json(changed=False, driver=None, devices=[], reason=None)
+    spec, reason = look(module, path, driver)
+    if reason and not module.check_mode:
         spec = refresh(module, path, driver)
-    module.exit_json(changed=stale, driver=driver, devices=list(spec.devices))
+    module.exit_json(changed=reason is not None, driver=driver, devices=list(spec.devices), reason=reason)
 
 
 if __name__ == "__main__":

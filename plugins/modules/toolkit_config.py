@@ -12,10 +12,15 @@ version_added: "0.1.0"
 description:
   - C(nvidia-ctk) is both the reader and the writer of the file. It is asked for the configuration with and without the options, and
     writes only where the two differ.
+  - An option that the toolkit does not know, or a value that breaks containers under an engine that runs as root, is refused.
 options:
   options:
     description: Dotted option names and their values.
     type: dict
+    required: true
+  version:
+    description: The toolkit's version, which decides what it knows.
+    type: str
     required: true
   path:
     description: The file.
@@ -39,6 +44,7 @@ author:
 EXAMPLES = r"""
 - name: Let the runtime take devices from the CDI spec
   goldnode.gpu.toolkit_config:
+    version: 1.20.0
     options:
       nvidia-container-runtime.mode: cdi
 """
@@ -53,11 +59,7 @@ options:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-
-
-def assignments(options: dict) -> list[str]:
-    """Options as nvidia-ctk takes them; a boolean in TOML's spelling."""
-    return [f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in sorted(options.items())]
+from ansible_collections.goldnode.gpu.plugins.module_utils.toolkit_options import assignments, objection
 
 
 def config(module: AnsibleModule, *arguments: str) -> str:
@@ -70,10 +72,18 @@ def config(module: AnsibleModule, *arguments: str) -> str:
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={"options": {"type": "dict", "required": True}, "path": {"type": "path", "default": "/etc/nvidia-container-runtime/config.toml"}},
+        argument_spec={
+            "options": {"type": "dict", "required": True},
+            "version": {"type": "str", "required": True},
+            "path": {"type": "path", "default": "/etc/nvidia-container-runtime/config.toml"},
+        },
         supports_check_mode=True,
     )
-    options = assignments(module.params["options"])
+    wanted, version = module.params["options"], module.params["version"]
+    reason = objection(wanted, version)
+    if reason:
+        module.fail_json(msg=f"{reason}; nothing was changed")
+    options = assignments(wanted, version)
     settings = [f"--set={option}" for option in options]
     before, after = config(module), config(module, *settings)
     if before != after and not module.check_mode:

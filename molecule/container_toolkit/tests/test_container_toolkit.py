@@ -23,6 +23,12 @@ def test_the_spec_is_written_before_docker(host):
     assert host.check_output("systemctl show --property=Result --value goldnode-cdi.service") == "success"
 
 
+def test_the_spec_has_one_writer(host):
+    assert host.check_output("systemctl show --property=Triggers --value nvidia-cdi-refresh.path") == "goldnode-cdi.service"
+    host.run_test("systemctl start nvidia-cdi-refresh.service")
+    assert host.check_output("systemctl show --property=ConditionResult --value nvidia-cdi-refresh.service") == "no"
+
+
 def test_the_boot_had_no_ordering_cycle(host):
     assert "ordering cycle" not in host.check_output("journalctl --boot --output=cat --no-pager")
 

@@ -39,6 +39,27 @@ def test_no_refused_key_and_no_unfinished_run_is_left(host):
     assert host.check_output("find /etc/docker -name '*daemon.json*'") == "/etc/docker/daemon.json"
 
 
+def test_the_pools_settings_are_the_daemons(host):
+    seen = info(host)
+    assert (seen["LoggingDriver"], seen["DockerRootDir"], seen["NoProxy"]) == ("local", "/var/lib/docker-data", ".example")
+    content = daemon_json(host)
+    assert content["default-shm-size"] == "1G"
+    assert content["default-ulimits"] == {"nofile": {"Name": "nofile", "Soft": 4096, "Hard": 8192}}
+
+
+def test_a_mirror_was_taken_by_a_reload(host):
+    assert info(host)["RegistryConfig"]["Mirrors"] == ["http://mirror.example/"]
+
+
+def test_live_restore_is_off_again(host):
+    assert info(host)["LiveRestoreEnabled"] is False
+
+
+def test_credentials_that_are_no_longer_asked_for_are_gone(host):
+    assert not host.file("/root/.docker/config.json").exists
+    assert not host.file("/etc/goldnode/registries.json").exists
+
+
 def test_docker_runs_and_starts_at_boot(host):
     service = host.service("docker")
     assert service.is_running

@@ -99,6 +99,12 @@ def _libraries(text: str) -> frozenset[str]:
     return frozenset(name for name in ("libcuda", "libnvidia-ml") if f"/{name}.so." in text)
 
 
+def library_paths(text: str) -> tuple[str, ...]:
+    """The files of the driver's version that the spec mounts, by their paths on the host."""
+    found = re.finditer(r"hostPath[\"']?:\s*[\"']?(/[^\s\"',]*\.so\." + VERSION + r")(?![\w.])", text)
+    return tuple(sorted({match.group(1) for match in found}))
+
+
 def _numbered(text: str) -> Iterator[Numbered]:
     """Each item of a list that names a node of NVIDIA's and its major; an absent minor is 0."""
     for item in re.split(r"^[ \t]*-\s", text, flags=re.M):

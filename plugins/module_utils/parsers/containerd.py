@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Mapping
 
@@ -48,3 +49,9 @@ def _runtimes(found: toml.Settings) -> dict[str, dict[str, Any]]:
             name = path[path.index("runtimes") + 1]
             runtimes.setdefault(name, {})[path[-1]] = value
     return runtimes
+
+
+def server_version(text: str) -> str | None:
+    """`ctr version` -> upstream version of the daemon that answered, None where none did: the client prints its own all the same."""
+    match = re.search(r"^Server:\s*\n\s*Version:\s*v?(\d+(?:\.\d+)*)", text, re.M)
+    return match.group(1) if match else None

@@ -24,7 +24,7 @@ PACKAGES = (
     *("kmod", "procps", "unattended-upgrades", "dkms", "tini", "libseccomp2", "libdevmapper1.02.1", "xz-utils"),
 )
 # Owned by goldnode's roles, so not in the base: they are downloaded, with what they need beyond it, for the repository `os`.
-OFFERED = ("docker.io", "docker-cli", "containerd", "runc")
+OFFERED = ("docker.io", "docker-cli", "containerd", "runc", "podman")
 MARKER = "etc/goldnode-lab"
 
 # Run by mmdebstrap with the root as $1. Debian's own timers would move packages behind the tests' back.

@@ -1,4 +1,4 @@
-"""A stand-in for nvidia-ctk: runtime configure (Docker), cdi generate, cdi list, config."""
+"""A stand-in for nvidia-ctk: runtime configure (Docker, containerd by drop-in), cdi generate, cdi list, config."""
 
 import argparse
 import json
@@ -6,6 +6,8 @@ import os
 import re
 import sys
 from pathlib import Path
+
+import tomllib
 
 sys.path.insert(0, "/usr/share/libnvidia-container")
 import toolkit
@@ -33,14 +35,52 @@ def daemon_json(text, arguments):
     return json.dumps(content, indent=4, sort_keys=True)
 
 
-def configure_runtime(arguments):
-    if arguments.runtime != "docker":
-        raise toolkit.ToolkitError(f"unrecognized runtime '{arguments.runtime}'")
-    path = arguments.config
+def containerd_drop_in(text):
+    """The root's CRI plugin with the runtime in it, of the root's version and with the settings of its runc, as the real one has it.
+
+    The whole plugin: containerd 1 replaces a plugin's settings by those of the last file (NVIDIA/nvidia-container-toolkit pull 1311).
+    """
+    root = tomllib.loads(text)
+    version = root.get("version", 2)
+    name = {2: "io.containerd.grpc.v1.cri", 3: "io.containerd.cri.v1.runtime"}.get(version)
+    if name is None:
+        raise toolkit.ToolkitError(f"unable to load config for runtime containerd: unsupported config version: {version}")
+    plugin = root.get("plugins", {}).get(name, {})
+    runtimes = plugin.setdefault("containerd", {}).setdefault("runtimes", {})
+    runc = runtimes.get("runc", {})
+    runtimes["nvidia"] = {**runc, "options": {**runc.get("options", {}), "BinaryName": "/usr/bin/nvidia-container-runtime"}}
+    return f"version = {version}\n" + "".join(f"{line}\n" for line in table(plugin, ["plugins", name]))
+
+
+def table(values, path):
+    """A table and those below it as TOML; every key in quotes."""
+    yield "[" + ".".join(map(json.dumps, path)) + "]"
+    yield from (f"{json.dumps(key)} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict))
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from table(value, [*path, key])
+
+
+def configure_docker(arguments):
+    path = arguments.config or Path("/etc/docker/daemon.json")
     write(path, daemon_json(path.read_text() if path.exists() else "", arguments))
-    toolkit.log("info", f"Loading config from {path}")
-    toolkit.log("info", f"Wrote updated config to {path}")
-    toolkit.log("info", "It is recommended that docker daemon be restarted.")
+    return path, path
+
+
+def configure_containerd(arguments):
+    path = arguments.config or Path("/etc/containerd/config.toml")
+    write(arguments.drop_in_config, containerd_drop_in(path.read_text() if path.exists() else ""))
+    return path, arguments.drop_in_config
+
+
+def configure_runtime(arguments):
+    configure = {"docker": configure_docker, "containerd": configure_containerd}.get(arguments.runtime)
+    if configure is None:
+        raise toolkit.ToolkitError(f"unrecognized runtime '{arguments.runtime}'")
+    source, written = configure(arguments)
+    toolkit.log("info", f"Loading config from {source}")
+    toolkit.log("info", f"Wrote updated config to {written}")
+    toolkit.log("info", f"It is recommended that {arguments.runtime} daemon be restarted.")
 
 
 def generate(arguments):
@@ -93,7 +133,10 @@ def arguments_of(words):
     which = parser.add_subparsers(required=True)
     one = which.add_parser("runtime").add_subparsers(required=True).add_parser("configure")
     one.add_argument("--runtime", default="docker")
-    one.add_argument("--config", type=Path, default=Path("/etc/docker/daemon.json"))
+    one.add_argument("--config", type=Path)
+    one.add_argument("--drop-in-config", type=Path, default=Path("/etc/containerd/conf.d/99-nvidia.toml"))
+    one.add_argument("--config-source", choices=["file"], default="file")
+    one.add_argument("--nvidia-runtime-path")
     one.add_argument("--set-as-default", action="store_true")
     one.add_argument("--cdi.enabled", dest="cdi_enabled", action="store_true")
     one.set_defaults(run=configure_runtime)

@@ -3,6 +3,7 @@ import json
 import struct
 
 import pytest
+import tomllib
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +109,24 @@ def test_enabling_cdi_replaces_the_features_as_the_real_one_does(gpu, tmp_path):
     path.write_text('{"features": {"buildkit": true}}')
     ctk(gpu, "runtime", "configure", "--cdi.enabled", f"--config={path}")
     assert json.loads(path.read_text())["features"] == {"cdi": True}
+
+
+def test_the_drop_in_for_containerd_has_the_roots_cri_plugin_and_the_runtime(gpu, tmp_path):
+    root, drop_in = tmp_path / "config.toml", tmp_path / "conf.d" / "99-nvidia.toml"
+    root.write_text('version = 3\noom_score = 1\n[plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc]\nruntime_type = "io.containerd.runc.v2"\n')
+    assert ctk(gpu, "runtime", "configure", "--runtime=containerd", f"--config={root}", f"--drop-in-config={drop_in}").returncode == 0
+    runc = {"runtime_type": "io.containerd.runc.v2"}
+    nvidia = {**runc, "options": {"BinaryName": "/usr/bin/nvidia-container-runtime"}}
+    plugin = {"containerd": {"runtimes": {"runc": runc, "nvidia": nvidia}}}
+    assert tomllib.loads(drop_in.read_text()) == {"version": 3, "plugins": {"io.containerd.cri.v1.runtime": plugin}}
+
+
+def test_a_root_of_a_version_that_it_does_not_know_is_refused(gpu, tmp_path):
+    root = tmp_path / "config.toml"
+    root.write_text("version = 4\n")
+    done = ctk(gpu, "runtime", "configure", "--runtime=containerd", f"--config={root}", f"--drop-in-config={tmp_path}/x")
+    assert done.returncode == 1
+    assert "unsupported config version: 4" in done.stderr
 
 
 def test_a_broken_daemon_json_is_refused_and_stays(gpu, tmp_path):

@@ -1,0 +1,33 @@
+import pytest
+from ansible_collections.goldnode.gpu.plugins.module_utils.podman_config import answer, complaint, drop_in
+
+
+def test_the_drop_in_has_the_nodes_cgroup_manager_and_the_options():
+    text = drop_in(2, {"containers": {"shm_size": "8g"}, "engine": {"env": None}}, {"HTTP_PROXY": "http://p"})
+    assert text.splitlines()[1:] == ["[containers]", 'shm_size = "8g"', "", "[engine]", 'cgroup_manager = "systemd"']
+
+
+def test_proxies_are_the_engines_environment():
+    assert 'env = ["HTTP_PROXY=http://p", "NO_PROXY=a,b"]' in drop_in(1, {}, {"NO_PROXY": "a,b", "HTTP_PROXY": "http://p"})
+
+
+@pytest.mark.parametrize(
+    ("rc", "stderr", "words"),
+    [
+        (0, "", None),
+        (
+            0,
+            'time="x" level=debug msg="Failed to decode the keys [\\"engine.no_such\\"] from \\"f\\""\n',
+            'it does not know the keys ["engine.no_such"]',
+        ),
+        (125, "time=x level=debug msg=y\nError: reading config: toml: line 3: x\ntime=x level=debug msg=z", "Error: reading config: toml: line 3: x"),
+    ],
+)
+def test_an_unknown_key_counts_as_a_refusal(rc, stderr, words):
+    assert complaint(rc, stderr) == words
+
+
+def test_what_podman_says_of_itself_is_read():
+    info = {"host": {"cgroupVersion": "v2", "cgroupManager": "systemd"}, "version": {"Version": "5.4.2"}}
+    assert answer(info) == {"versions": {"podman": "5.4.2"}, "cgroup": {"version": "2", "driver": "systemd"}}
+    assert answer({}) == {"versions": {}, "cgroup": {"version": "", "driver": ""}}
