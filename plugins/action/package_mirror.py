@@ -63,5 +63,5 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             "fingerprint": key.fingerprint,
             "fetched": [f"{one.name} {one.version}" for one in todo.fetch],
             "removed": list(todo.remove),
-            "summary": list(page(mirror, todo)),
+            "summary": list(page(mirror, todo, done=not self._task.check_mode)),
         }

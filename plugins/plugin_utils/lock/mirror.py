@@ -371,10 +371,11 @@ def _entry(mirror: Mirror, repository: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def page(mirror: Mirror, todo: Plan) -> Sequence[str]:
-    """What was done, and what to do with it."""
+def page(mirror: Mirror, todo: Plan, done: bool) -> Sequence[str]:
+    """What was done, or in check mode would be, and what to do with it."""
+    fetched, removed = ("fetched", "removed") if done else ("would fetch", "would remove")
     size = sum(one.size for one in todo.fetch) / 10**6
     return [
-        f"fetched {len(todo.fetch)} of {len(mirror.lock['packages'])} packages ({size:.0f} MB), removed {len(todo.remove)} files",
+        f"{fetched} {len(todo.fetch)} of {len(mirror.lock['packages'])} packages ({size:.0f} MB), {removed} {len(todo.remove)} files",
         f"use it: {mirror.folder / SOURCES} in place of the pool's package_sources.yml, the key of {mirror.folder / TRUST} in trust.yml, then lock_stack",
     ]

@@ -229,10 +229,10 @@ def test_keys_are_given_never_made(tmp_path, other_key):
         pass
 
 
-def run_playbook(inventory, report, *inputs):
+def run_playbook(inventory, report, *inputs, options=()):
     playbook = [str(Path(sys.executable).with_name("ansible-playbook")), "-i", str(inventory / "hosts.yml"), "goldnode.gpu.mirror_packages"]
     words = [word for one in (f"goldnode_report_dir={report}", *inputs) for word in ("-e", one)]
-    done = subprocess.run([*playbook, *words], capture_output=True, text=True, check=False, env={**os.environ, "ANSIBLE_LOCALHOST_WARNING": "0"})
+    done = subprocess.run([*playbook, *words, *options], capture_output=True, text=True, check=False, env={**os.environ, "ANSIBLE_LOCALHOST_WARNING": "0"})
     result = report / "result.json"
     return done, json.loads(result.read_text()) if result.exists() else {}
 
@@ -248,7 +248,9 @@ def test_the_playbook_signs_with_a_key_file_and_says_what_is_missing(site, folde
     gpg = ["gpg", "--homedir", str(other_key.home), "--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--armor", "--export-secret-keys"]
     (tmp_path / "secret").write_bytes(subprocess.run(gpg, check=True, capture_output=True).stdout)
     inputs = ("pool=lab_a10", f"mirror={folder}", f"signing_key={tmp_path / 'secret'}", "mirror_url=http://mirror.example/a10")
-    done, result = run_playbook(site.inventory, tmp_path / "checked", *inputs)
+    done, _ = run_playbook(site.inventory, tmp_path / "checked", *inputs, options=["--check"])
+    assert done.returncode == 0 and "would fetch 20 of 20 packages" in done.stdout and not folder.exists(), done.stdout
+    done, result = run_playbook(site.inventory, tmp_path / "first", *inputs)
     assert done.returncode == 0, done.stdout
     assert result["outcome"] == "pass" and result["changed"] and len(result["fetched"]) == len(packages_there(folder))
     sources = yaml.safe_load((folder / "package_sources.yml").read_text())["package_sources_repositories"]
