@@ -13,8 +13,7 @@ description:
   - Fetches the signed indexes of the pool's repositories, as M(goldnode.gpu.stack_lock) does, and says of each locked package whether it is still
     there, superseded by a later version, there with other content under the same version, or gone.
   - A superseded package is still there, but the archives of Debian and Ubuntu drop it within days. NVIDIA's and Docker's repositories keep old versions.
-  - Writes C(result.json), C(page.txt) and C(mirror.sh), whose commands fetch every package at risk (from the repository, or from the archive's snapshot
-    service as of the lock's date) and compare its SHA-256 with the lock's.
+  - Writes C(result.json) and C(page.txt). What is at risk is saved by M(goldnode.gpu.package_mirror).
   - Container images are not looked at; they are pinned by digest and proven when they are pulled.
 options:
   pool:
@@ -39,6 +38,7 @@ attributes:
     support: none
 seealso:
   - module: goldnode.gpu.stack_lock
+  - module: goldnode.gpu.package_mirror
 """
 
 EXAMPLES = r"""
@@ -67,6 +67,6 @@ result:
       description: How many packages are V(gone), V(changed), V(superseded) and V(there).
       type: dict
     packages:
-      description: Each package with name, version, repository, state, newer, url, sha256 and the command that saves it, the worst first.
+      description: Each package with name, version, repository, state, newer, url and sha256, the worst first.
       type: list
 """

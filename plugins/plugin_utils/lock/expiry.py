@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,9 +26,10 @@ THERE, SUPERSEDED, CHANGED, GONE = "there", "superseded", "changed", "gone"
 # The worst first.
 STATES = (GONE, CHANGED, SUPERSEDED, THERE)
 SCHEMA = "goldnode.check_expiry/v1"
-MIRROR = "mirror.sh"
 # Origin -> its snapshot service, {stamp} as in 20261128T081213Z (snapshot.debian.org, snapshot.ubuntu.com).
-SNAPSHOTS = {"Debian": "https://snapshot.debian.org/archive/debian/{stamp}", "Ubuntu": "https://snapshot.ubuntu.com/ubuntu/{stamp}"}
+SNAPSHOTS = {"Debian": "https://snapshot.debian.org/archive/{archive}/{stamp}", "Ubuntu": "https://snapshot.ubuntu.com/ubuntu/{stamp}"}
+# Label -> the archive of its own that Debian keeps it in; all else is in `debian`.
+ARCHIVES = {"Debian-Security": "debian-security"}
 _KERNEL = re.compile(r"^(linux-[a-z]+(?:-[a-z]+)*?)-(\d[^-]*(?:-\d+)?)(?:-(.+))?$")
 
 
@@ -43,15 +43,6 @@ class Standing(NamedTuple):
     newer: str
     url: str
     sha256: str
-
-    @property
-    def commands(self) -> tuple[str, ...]:
-        """The commands that save the artefact into the current directory and prove its content; none where nothing can be fetched."""
-        if not self.url:
-            return ()
-        target = self.url.rpartition("/")[2]
-        checked = shlex.quote(f"{self.sha256}  {target}")
-        return f"curl --fail --location --output {shlex.quote(target)} {shlex.quote(self.url)}", f"echo {checked} | sha256sum --check"
 
 
 def standings(lock: Mapping[str, Any], offered: Iterable[Package]) -> list[Standing]:
@@ -70,9 +61,9 @@ def _standing(locked: Mapping[str, Any], repository: Mapping[str, Any], catalogu
     if any(one.sha256 == locked["sha256"] for one in same):
         state, url = (SUPERSEDED if newer else THERE), _join(repository["uris"][0], locked["filename"])
     elif same:
-        state, newer, url = CHANGED, f"{locked['version']} with SHA-256 {same[0].sha256[:12]}", _snapshot_url(locked, repository)
+        state, newer, url = CHANGED, f"{locked['version']} with SHA-256 {same[0].sha256[:12]}", snapshot_url(locked, repository)
     else:
-        state, newer, url = GONE, newer or _there(locked, here, order), _snapshot_url(locked, repository)
+        state, newer, url = GONE, newer or _there(locked, here, order), snapshot_url(locked, repository)
     return Standing(locked["name"], locked["version"], locked["repository"], state, newer, url, locked["sha256"])
 
 
@@ -97,11 +88,11 @@ def _there(locked: Mapping[str, Any], here: Sequence[Package], order: Order) -> 
     return ", ".join(nearest(locked["version"], [one.version for one in here], order.key)) or "none"
 
 
-def _snapshot_url(locked: Mapping[str, Any], repository: Mapping[str, Any]) -> str:
+def snapshot_url(locked: Mapping[str, Any], repository: Mapping[str, Any]) -> str:
     """Where an archive's snapshot service keeps the file as of the lock's index."""
     service = SNAPSHOTS.get(repository["origin"])
     stamp = re.sub(r"[-:]", "", repository["date"])
-    return _join(service.format(stamp=stamp), locked["filename"]) if service else ""
+    return _join(service.format(archive=ARCHIVES.get(repository["label"], "debian"), stamp=stamp), locked["filename"]) if service else ""
 
 
 def _join(base: str, path: str) -> str:
@@ -117,36 +108,25 @@ def result_of(lock: Mapping[str, Any], found: Sequence[Standing]) -> dict[str, A
         "pool": lock["pool"],
         "lock_digest": lock["digest"],
         "count": count,
-        "packages": [{**one._asdict(), "command": " && ".join(one.commands)} for one in found],
+        "packages": [one._asdict() for one in found],
     }
 
 
-def page(result: Mapping[str, Any], found: Sequence[Standing], place: Path) -> list[str]:
+def page(result: Mapping[str, Any], found: Sequence[Standing]) -> list[str]:
     """What is at risk as a table, and one closing line that says how to save it."""
     risky = [one for one in found if one.state != THERE]
     rows = [("package", "locked", "state", "there now", "repository"), *((one.name, one.version, one.state, one.newer, one.repository) for one in risky)]
     said = ", ".join(f"{count} {state}" for state, count in result["count"].items())
-    save = f". Save what can be fetched into the current directory: sh {place / MIRROR}" if any(one.url for one in risky) else ""
+    saving = f"ansible-playbook goldnode.gpu.mirror_packages -e pool={result['pool']} -e mirror=<folder> -e signing_key=<file>"
+    save = f". Save what can still be fetched: {saving}" if any(one.url for one in risky) else ""
     table = [*aligned(rows), ""] if risky else []
     return [f"pool {result['pool']} · lock {short(result['lock_digest'])}", "", *table, f"{result['outcome']}: of {len(found)} packages {said}{save}"]
 
 
-def script(found: Sequence[Standing]) -> str:
-    """The commands that save what is at risk; each package that no known place has is named in a comment."""
-    risky = [one for one in found if one.state != THERE]
-    lines = [line for one in risky for line in one.commands or (_lost(one),)]
-    return "\n".join(["#!/bin/sh", "# Written by goldnode.gpu.check_expiry.", "set -eu", *lines, ""])
-
-
-def _lost(one: Standing) -> str:
-    return f"# {one.name} {one.version}: no known place has it any more; take it from a mirror or a node's cache of your own"
-
-
 def write_result(lock: Mapping[str, Any], found: Sequence[Standing], place: Path) -> tuple[dict[str, Any], list[str]]:
-    """Leaves result.json, page.txt and mirror.sh in `place`; the result and the page's lines."""
+    """Leaves result.json and page.txt in `place`; the result and the page's lines."""
     result = result_of(lock, found)
-    lines = page(result, found, place)
-    write_text(place / MIRROR, script(found))
+    lines = page(result, found)
     write_text(place / "page.txt", "\n".join(lines) + "\n")
     write_text(place / "result.json", json.dumps(result, indent=1) + "\n")
     return result, lines

@@ -260,10 +260,19 @@ class _Offer:
                 return [package for _, package in found if package]
         return None
 
-    def nearness(self) -> tuple[int, int]:
-        """How much of this family is there: fewest packages absent altogether, then most at the pinned version."""
+    def nearness(self) -> tuple[int, int, int]:
+        """How much of this family is there: fewest packages absent altogether, then most at the pinned version, then most of the pinned branch."""
         required = [(root, packages) for root, packages, _ in self.roots if root.required]
-        return -sum(not packages for _, packages in required), sum(bool(self._matching(*one)) for one in required)
+        return (
+            -sum(not packages for _, packages in required),
+            sum(bool(self._matching(*one)) for one in required),
+            sum(self._of_branch(*one) for one in required),
+        )
+
+    def _of_branch(self, root: Root, packages: list[Package]) -> bool:
+        """Whether a version there begins with the pin's first number: 535.274.02 where 535.261.03 is pinned."""
+        branch = upstream(self._pinned(root.pin)).partition(".")[0] if root.pin else None
+        return any(one.upstream.partition(".")[0] == branch for one in packages)
 
     def missing(self) -> str:
         """What is pinned and what there is instead, for the first required package of each pin that is not there."""

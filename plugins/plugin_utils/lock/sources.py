@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,11 +33,14 @@ _REPOSITORY = {
         "origin": _TEXT,
         "label": _TEXT,
         "key": {"type": "string", "minLength": 1, "description": "the name of a key under goldnode_trust.repositories in trust.yml"},
+        "dated": {"type": "boolean", "description": "true where the address is a snapshot whose index may be past its last day"},
     },
     "required": ["name", "uris", "suites", "components", "origin", "label", "key"],
     "additionalProperties": False,
 }
 _REPOSITORIES = {"type": "array", "items": _REPOSITORY, "minItems": 1, "description": "a list of {name, uris, suites, components, origin, label, key}"}
+# The moment in the address of a snapshot (snapshot.debian.org, snapshot.ubuntu.com).
+_STAMP = re.compile(r"/\d{8}T\d{6}Z(/|$)")
 _KEY = {
     "type": "object",
     "description": "{fingerprint, public_key}",
@@ -73,6 +77,7 @@ class Repository:
     origin: str
     label: str
     key: Key
+    dated: bool = False
 
     def identity(self) -> dict[str, Any]:
         """What a lock says of a repository, but for the moment's snapshot."""
@@ -90,6 +95,7 @@ class Repository:
         """The deb822 source entry."""
         lines = ["Types: deb", f"URIs: {self.uri}", f"Suites: {self.suite}"]
         lines += [f"Components: {' '.join(self.components)}"] if self.components else []
+        lines += ["Check-Valid-Until: no"] if self.dated else []
         return "\n".join([*lines, f"Architectures: {architecture}", f"Signed-By: {keyring}", ""])
 
 
@@ -115,6 +121,9 @@ def _repository(entry: Mapping[str, Any], keys: Mapping[str, Any], sources: str,
     name = entry["key"]
     if name not in keys:
         raise LockError(f"{sources}: repository {entry['name']} names the key {name}; {trust} has {', '.join(sorted(keys)) or 'none'}.")
+    if entry.get("dated") and not _STAMP.search(entry["uris"][0]):
+        said = f"is dated, but its address {entry['uris'][0]} has no moment such as 20261128T081213Z"
+        raise LockError(f"{sources}: repository {entry['name']} {said}: only a snapshot may be past its last day of validity.")
     found = sentences(keys[name], _KEY)
     if found:
         raise LockError(f"{trust}: goldnode_trust.repositories.{name}: {'; '.join(found)}.")
@@ -126,6 +135,7 @@ def _repository(entry: Mapping[str, Any], keys: Mapping[str, Any], sources: str,
         origin=entry["origin"],
         label=entry["label"],
         key=Key(name, keys[name]["fingerprint"], keys[name]["public_key"]),
+        dated=entry.get("dated", False),
     )
 
 

@@ -129,3 +129,8 @@ def test_what_apt_says_is_put_into_one_sentence(said, means):
 
 def test_silence_of_apt_is_said_to_be_silence():
     assert meaning("", "k") == "apt refuses it (apt: apt gave no reason)"
+
+
+def test_only_a_dated_snapshot_may_be_past_its_last_day(own_os, tmp_path):
+    own_os.publish(**{"Valid-Until": "Mon, 01 Jan 2024 00:00:00 UTC"})
+    assert "docker.io" in [package.name for package in read_index(configured(own_os, dated=True), "x86_64", tmp_path).packages]

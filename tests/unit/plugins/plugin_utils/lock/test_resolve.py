@@ -233,3 +233,14 @@ def test_two_origins_with_the_pinned_version_are_refused(pins, offered, package)
         resolve(pins, [*offered, *others])
     pins["container_toolkit"]["version"] = "1.19.1-9"
     assert set(names(resolve(pins, [*offered, *others])[1], "container_toolkit").values()) == {"1.19.1-9"}
+
+
+def test_of_two_families_that_lack_the_pin_the_one_of_its_branch_is_named(pins, package):
+    """Debian 13: 535 and 550 side by side under names of their own."""
+    names = ("nvidia-tesla-535-kernel-dkms", "libnvidia-tesla-535-cuda1", "libnvidia-tesla-535-ml1", "nvidia-tesla-535-smi", "firmware-nvidia-tesla-535-gsp")
+    archive = ("nvidia-kernel-dkms", "libcuda1", "libnvidia-ml1", "nvidia-smi", "firmware-nvidia-gsp")
+    kernel = [package(f"linux-{kind}-6.12.107+deb13-amd64", "6.12.107-1") for kind in ("image", "headers")]
+    offered = [*kernel, *(package(name, "535.274.02-1~deb13u1") for name in names), *(package(name, "550.163.01-2") for name in archive)]
+    wanted = {**pins, "nvidia_driver": {"version": "535.261.03", "modules": "proprietary", "build": "dkms"}}
+    with pytest.raises(LockError, match=r"the pool's repositories have nvidia-tesla-535-kernel-dkms 535\.274\.02"):
+        resolve(wanted, offered)

@@ -38,6 +38,14 @@ def test_a_source_entry_names_the_keyring_that_must_sign_it():
     )
 
 
+def test_a_dated_source_says_so_to_apt_and_needs_a_moment_in_its_address():
+    stamped = "https://snapshot.debian.org/archive/debian/20261128T081213Z"
+    [one] = make_repositories([entry(uris=[stamped], dated=True)], KEYS, "s", "t")
+    assert "\nCheck-Valid-Until: no\n" in one.entry("amd64", "/k.asc")
+    assert "is dated, but its address https://mirror.example/debian has no moment such as 20261128T081213Z" in refusal([entry(dated=True)])
+    assert "dated is" in refusal([entry(uris=[stamped], dated="yes")])
+
+
 def test_a_flat_repository_has_no_components():
     [one] = make_repositories([entry(suites=["/"], components=[])], KEYS, "s", "t")
     assert "Components" not in one.entry("amd64", "/k.asc")
