@@ -10,10 +10,11 @@ module: nvidia_module
 short_description: Prove NVIDIA's kernel module for a kernel, and load it
 version_added: "0.1.0"
 description:
-  - With I(state=built) the module must exist for the kernel at the pinned version. Where it does not, DKMS builds it; where that
-    fails, the module fails with the line of the build log that decided.
-  - With I(state=loaded) also the running kernel's module must be it. A module that is not loaded is loaded; another version is
-    unloaded first, if nothing uses it. Where another kernel runs, or the module is in use, I(reboot_required) is returned.
+  - With I(state=built) the module must exist for exactly that kernel, at the pinned version, of the pinned kind, and signed by I(certificate) where that is
+    given; compressed files count. Where it is not proven, DKMS builds it; where that fails, the module fails with the line of the build log that decided.
+  - With I(state=loaded) also the running kernel's module must be it, with I(options) in effect. A module that is not loaded is loaded; another one is
+    unloaded first, if nothing uses it. Where another kernel runs, or the module is in use, I(reboot_required) is returned, and I(holders) who uses it.
+  - Under Secure Boot it is neither loaded nor is a reboot offered unless the kernel will trust its signer.
 options:
   version:
     description: The pinned version of the driver.
@@ -28,13 +29,32 @@ options:
     type: str
     choices: [dkms, prebuilt]
     default: dkms
+  modules:
+    description: The pinned kind of the module; without it either counts.
+    type: str
+    choices: [open, proprietary]
   state:
     description: How far to go.
     type: str
     choices: [built, loaded]
     default: loaded
+  options:
+    description: Options of the module that must be in effect, as the kernel's C(driver/nvidia/params) shows them; they are set in modprobe.d.
+    type: dict
+    default: {}
+  certificate:
+    description: DER file of the certificate that must have signed the module. DKMS is told the key by its own configuration.
+    type: path
+  secure_boot:
+    description: Whether Secure Boot is on.
+    type: bool
+    default: false
+  distribution:
+    description: The distribution of the pins; its own signers are trusted under Secure Boot.
+    type: str
+    default: ""
   services:
-    description: Units that hold the device open; they are stopped while another version is unloaded, and started again.
+    description: Units of the driver that hold the device open; they and monitors (DCGM, NVSM) are stopped while another module is unloaded.
     type: list
     elements: str
     default: []
@@ -78,87 +98,76 @@ loaded_version:
   type: str
   sample: 550.163.01
 reboot_required:
-  description: Whether only a reboot brings the node to the pinned module.
+  description: Whether only a reboot brings the node to the pinned module and its options.
   returned: success
   type: bool
+flaw:
+  description: What the module on disk is that it should not be (check mode only); empty where it is proven.
+  returned: success
+  type: str
+  sample: it is version 550.163.01
+settled:
+  description: Whether the pinned module is loaded, with its options in effect.
+  returned: success
+  type: bool
+ineffective:
+  description: Options whose value in the loaded module is another one, with that value.
+  returned: success
+  type: str
+  sample: NVreg_DeviceFileMode=438
+holders:
+  description: Who keeps the loaded module from being unloaded.
+  returned: success
+  type: str
+  sample: python3 (4242)
+signer:
+  description: Who signed the module on disk; empty where nobody did, which only Secure Boot minds.
+  returned: success
+  type: str
 """
 
-from pathlib import Path
-
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.goldnode.gpu.plugins.module_utils import kernel_module, node_files
+from ansible_collections.goldnode.gpu.plugins.module_utils import node_files
+from ansible_collections.goldnode.gpu.plugins.module_utils.nvidia_driver import Driver
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 
-class Driver:
-    """The module's tools on this node, for one kernel and version."""
-
-    def __init__(self, module: AnsibleModule) -> None:
-        self.module = module
-        self.version, self.kernel = module.params["version"], module.params["kernel"]
-        self.procfs = node_files.procfs_of(module.params["probe_args"])
-
-    def built(self) -> str | None:
-        """The version of the module on disk; Debian's file has a name of its own."""
-        for name in kernel_module.FILE_NAMES:
-            rc, stdout, _err = self.module.run_command(["modinfo", "--set-version", self.kernel, "--field", "version", name])
-            if rc == 0:
-                return stdout.strip()
-        return None
-
-    def build(self) -> None:
-        _rc, stdout, stderr = self.module.run_command(["dkms", "autoinstall", "--kernelver", self.kernel])
-        if self.built() != self.version:
-            logs = [node_files.text_of(path) for path in sorted(Path("/var/lib/dkms").glob(f"*nvidia*/{self.version}*/build/make.log"))]
-            raise RefusedError(self.missing(kernel_module.deciding_line("\n".join([*logs, stdout, stderr]))))
-
-    def missing(self, reason: str) -> str:
-        return (
-            f"there is no NVIDIA module {self.version} for kernel {self.kernel} (found: {self.built() or 'none'}): {reason}; "
-            "pin a driver that supports this kernel, or a kernel that it supports"
-        )
-
-    def loaded(self) -> str | None:
-        return node_files.loaded_driver(self.procfs)
-
-    def load(self, services: list[str]) -> bool:
-        """Whether the pinned module is loaded in the end; another version goes first, unless something uses it."""
-        if self.loaded():
-            self.unload(services)
-        # nvidia-modprobe also makes the device nodes; Ubuntu's server packages only recommend it.
-        if not self.loaded():
-            self.module.run_command(["nvidia-modprobe"] if self.module.get_bin_path("nvidia-modprobe") else ["modprobe", "nvidia"])
-        for service in services:
-            self.module.run_command(["systemctl", "start", service])
-        return self.loaded() == self.version
-
-    def unload(self, services: list[str]) -> None:
-        for service in services:
-            self.module.run_command(["systemctl", "stop", service])
-        for name in kernel_module.loaded_names(node_files.text_of(self.procfs / "modules")):
-            self.module.run_command(["modprobe", "--remove", name])
-
-
-def prove_built(driver: Driver, check_mode: bool, dkms: bool) -> bool:
+def prove_built(driver: Driver, check_mode: bool) -> bool:
     """Whether it had to be built; refuses where it cannot be."""
-    if driver.built() == driver.version:
+    if driver.flaw() is None:
         return False
     if check_mode:
         return True
-    if not dkms:
-        raise RefusedError(driver.missing("its package brings it prebuilt for another kernel"))
+    if driver.params["build"] != "dkms":
+        raise RefusedError(driver.missing("its package brings no module of exactly this kernel"))
     driver.build()
     return True
 
 
-def settle(driver: Driver, module: AnsibleModule) -> dict:
-    changed = prove_built(driver, module.check_mode, module.params["build"] == "dkms")
-    reboot_required = False
-    if module.params["state"] == "loaded" and driver.loaded() != driver.version:
-        here = node_files.running_release(driver.procfs) == driver.kernel
-        changed = changed or here
-        reboot_required = not here or (not module.check_mode and not driver.load(module.params["services"]))
-    return {"changed": changed, "built_version": driver.built(), "loaded_version": driver.loaded(), "reboot_required": reboot_required}
+def settle(driver: Driver, check_mode: bool) -> dict:
+    changed = prove_built(driver, check_mode)
+    if not check_mode:
+        driver.refuse_unknown_options()
+    reboot_required, held = False, ""
+    if driver.params["state"] == "loaded" and not driver.settled():
+        here = node_files.running_release(driver.procfs) == driver.wanted.kernel
+        if not check_mode:
+            driver.refuse_untrusted()
+            held = driver.load() if here else driver.holders()
+        changed = changed or (here and not held)
+        reboot_required = not here if check_mode else not driver.settled()
+    found = driver.modinfo()
+    return {
+        "changed": changed,
+        "built_version": found.get("version"),
+        "loaded_version": node_files.loaded_driver(driver.procfs),
+        "reboot_required": reboot_required,
+        "flaw": driver.flaw() or "",
+        "settled": driver.settled(),
+        "ineffective": ", ".join(f"{name}={value}" for name, value in sorted(driver.ineffective().items())),
+        "holders": held,
+        "signer": found.get("signer", ""),
+    }
 
 
 def main() -> None:
@@ -167,14 +176,19 @@ def main() -> None:
             "version": {"type": "str", "required": True},
             "kernel": {"type": "str", "required": True},
             "build": {"type": "str", "default": "dkms", "choices": ["dkms", "prebuilt"]},
+            "modules": {"type": "str", "choices": ["open", "proprietary"]},
             "state": {"type": "str", "default": "loaded", "choices": ["built", "loaded"]},
+            "options": {"type": "dict", "default": {}},
+            "certificate": {"type": "path"},
+            "secure_boot": {"type": "bool", "default": False},
+            "distribution": {"type": "str", "default": ""},
             "services": {"type": "list", "elements": "str", "default": []},
             "probe_args": {"type": "list", "elements": "str", "default": []},
         },
         supports_check_mode=True,
     )
     try:
-        result = settle(Driver(module), module)
+        result = settle(Driver(module.run_command, module.params), module.check_mode)
     except RefusedError as reason:
         module.fail_json(msg=str(reason))
     module.exit_json(**result)

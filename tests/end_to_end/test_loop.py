@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import yaml
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lab.identity import STATE_HOME
 
 from . import demo
@@ -49,10 +52,19 @@ def test_a_hand_on_a_node_is_drift_and_provisioning_heals_it(loop):
         ("engine", "engine.restarted_since_change"),
     }
     assert nodes[other]["state"] == "golden"
-    loop.play(f"Heal {node}", "provision_pool", pool=loop.pool, nodes=[node])
+    loop.play(f"Heal {node}", "provision_pool", pool=loop.pool, nodes=[node, other])
+    assert_a_check_costs_a_quarter_of_the_naive_form(loop, other)
     loop.play("Production is golden again", "detect_drift", pool=loop.pool, nodes=[node, other])
 
 
 @pytest.mark.lab
 def test_a_kernel_on_which_the_module_does_not_load_is_rejected_and_production_stays(loop):
     demo.bad_kernel(loop)
+
+
+def assert_a_check_costs_a_quarter_of_the_naive_form(loop, node):
+    """The naive form has two tasks for each locked package: its version and its hold."""
+    lock = yaml.safe_load((loop.state / "inventory" / "locks" / f"{loop.pool}.lock.yml").read_text())
+    log = (loop.report / f"{len(loop.steps):02}-provision_pool" / "log").read_text()
+    ran = re.findall(rf"^(?:ok|changed): \[{node}\]", log, re.MULTILINE)
+    assert 0 < 4 * len(ran) <= 2 * len(lock["packages"]), (len(ran), len(lock["packages"]))

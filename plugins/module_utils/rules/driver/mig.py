@@ -35,8 +35,7 @@ def mig_profile(facts: Facts, wanted: Wanted) -> Outcome:
         return unknown(WITHOUT_NODES)
     if facts.mig_profiles is None:
         return unknown()
-    profile = pinned.split("all-", 1)[-1]
-    right = [profiles for profiles in facts.mig_profiles if profiles and set(profiles) == {profile}]
+    right = [profiles for profiles in facts.mig_profiles if _is_as_pinned(profiles, pinned)]
     observed = "; ".join(", ".join(profiles) or "no MIG device" for profiles in facts.mig_profiles)
     return passed(observed) if facts.mig_profiles and len(right) == len(facts.mig_profiles) else failed(pinned, observed or "no GPU")
 
@@ -72,6 +71,16 @@ def mig_instances(facts: Facts, wanted: Wanted) -> Outcome:
         return unknown()
     enabled = [gpu for gpu in facts.gpus if gpu.mig == "Enabled"]
     return passed(f"{len(enabled)} GPUs in MIG mode") if enabled else not_applicable("no GPU is in MIG mode")
+
+
+def _is_as_pinned(profiles: tuple[str, ...], pinned: str) -> bool:
+    """Whether a GPU's MIG devices are those of the pinned layout; how many of one profile fit is nvidia-smi's to say, so any number counts."""
+    if pinned in ("all-disabled", "all-enabled"):
+        return not profiles
+    if pinned == "all-balanced":
+        return len(set(profiles)) > 1
+    named = [name.strip() for name in pinned.split("all-", 1)[-1].split(",")]
+    return sorted(profiles) == sorted(named) if len(named) > 1 else bool(profiles) and set(profiles) == set(named)
 
 
 def _differ(current: str | None, pending: str | None) -> bool:

@@ -21,6 +21,8 @@ PROGBITS, STRTAB, ALLOC = 1, 3, 2
 VERSION = struct.Struct("<Q56s")
 
 GPU_ALIASES = ["pci:v000010DEd*sv*sd*bc03sc02i00*", "pci:v000010DEd*sv*sd*bc03sc00i00*"]
+# Some of the options that the real module has (its README, and `modinfo nvidia`).
+OPTIONS = {"ModifyDeviceFiles": "int", "DeviceFileUID": "int", "DeviceFileGID": "int", "DeviceFileMode": "int", "EnableGpuFirmware": "int", "EnableMSI": "int"}
 NVIDIA_MODULES = {"nvidia": "", "nvidia-modeset": "nvidia", "nvidia-uvm": "nvidia", "nvidia-drm": "nvidia-modeset"}
 
 
@@ -74,7 +76,8 @@ def module_info(name, version, module_license, vermagic):
     aliases = [("alias", alias) for alias in GPU_ALIASES]
     pairs = [("license", module_license), ("version", version), ("supported", "external")]
     if name == "nvidia":
-        pairs += [*firmware, *aliases, ("alias", "char-major-195-*")]
+        options = [("parmtype", f"NVreg_{option}:{kind}") for option, kind in OPTIONS.items()]
+        pairs += [*firmware, *aliases, ("alias", "char-major-195-*"), *options]
     return [*pairs, ("depends", NVIDIA_MODULES[name]), ("retpoline", "Y"), ("name", name.replace("-", "_")), ("vermagic", vermagic)]
 
 

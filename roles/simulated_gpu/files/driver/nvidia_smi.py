@@ -1,12 +1,16 @@
-"""A stand-in for nvidia-smi: table, -L, -q, -q -x, --query-gpu and mig -lgi, from what NVML says.
+"""A stand-in for nvidia-smi: table, -L, -q, -q -x, --query-gpu, -mig, --gpu-reset and mig, from what NVML says.
 
-Texts and exit codes: nvidia-smi's manual page and outputs in public reports. Simpler than the real thing: it reads
-only; no topo, nvlink or dmon; no processes; a MIG device
-has no line of its own in the table, and mig -lgi no profile ids and placements.
+Texts and exit codes: nvidia-smi's manual page, the MIG user guide and outputs in public reports. Simpler than the real thing: no topo,
+nvlink or dmon; no processes; a MIG device has no line of its own in the table; a GPU instance always has one compute instance, of its size;
+a placement is the highest that is free. In use is a GPU whose device node a process of this node has open.
 """
 
 import datetime
+import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 from xml.sax.saxutils import escape
 
 sys.path.insert(0, "/usr/share/nvidia-ml")
@@ -132,7 +136,7 @@ QUERIES = {
     "pcie.link.width.current": fact("Link Width"),
     "pcie.link.width.max": fact("Link Width"),
     "mig.mode.current": fact("MIG Mode"),
-    "mig.mode.pending": fact("MIG Mode"),
+    "mig.mode.pending": lambda library, index, device: pending_of(device) if pending_of(device) != "N/A" else "[N/A]",
     "fabric.state": lambda library, index, device: fabric_state(device),
     "fabric.status": lambda library, index, device: fabric_status(device),
 }
@@ -162,19 +166,181 @@ def without_unit(value):
     return number if unit in UNITS.values() else value
 
 
+# -- MIG ----------------------------------------------------------------------------------------------------------
+
+
+def pending_of(device):
+    return device.field("MIG Pending", device.field("MIG Mode"))
+
+
+def framed(title, headings, rows):
+    """A table of `nvidia-smi mig`."""
+    width = max(len(line) for line in (title, *headings, *rows)) + 1
+    yield f"+{'-' * (width + 1)}+"
+    yield from (f"| {line:<{width}}|" for line in (title, *headings))
+    yield f"|{'=' * (width + 1)}|"
+    for row in rows:
+        yield f"| {row:<{width}}|"
+        yield f"+{'-' * (width + 1)}+"
+
+
+def in_mig_mode(devices):
+    """The GPUs with MIG mode, as (index, device); the tool's words where there is none."""
+    chosen = [(index, device) for index, device in devices if device.field("MIG Mode") == "Enabled"]
+    if not chosen:
+        raise SmiError(NO_DEVICES, "No MIG-enabled devices found.")
+    return chosen
+
+
 def instances(devices):
     """`nvidia-smi mig -lgi`."""
-    rows = [(index, one) for index, device in enumerate(devices) for one in device.slices()]
+    known = {one["name"]: one["id"] for _index, device in devices for one in profiles_of(device)}
+    rows = [
+        f"{index:>3}  MIG {one['profile']:<15} {known.get(one['profile'], 0):>4} {one['gpu_instance']:>8} {one['start']:>8}:{one['size']}"
+        for index, device in in_mig_mode(devices)
+        for one in made(device)
+    ]
     if not rows:
-        raise SmiError(NO_DEVICES, "No GPU instances found: Not Found" if devices[0].field("MIG Mode") == "Enabled" else "No MIG-enabled devices found.")
-    yield f"+{'-' * 55}+"
-    yield f"| {'GPU instances:':<54}|"
-    yield f"| {'GPU   Name               Instance':<54}|"
-    yield f"| {'                           ID':<54}|"
-    yield f"|{'=' * 55}|"
-    for index, one in rows:
-        yield f"| {f'{index:>3}  MIG {one.profile:<15} {one.gpu_instance:>4}':<54}|"
-    yield f"+{'-' * 55}+"
+        raise SmiError(NO_DEVICES, "No GPU instances found: Not Found")
+    return framed("GPU instances:", ("GPU   Name             Profile  Instance  Placement", "                           ID       ID      Start:Size"), rows)
+
+
+def profiles_of(device):
+    """The GPU instance profiles of a GPU."""
+    for word in device.field("MIG Profiles", "None").split():
+        if word != "None":
+            name, number, most, size, memory, starts = word.split("/")
+            free = [int(start) for start in starts.split(",")]
+            yield {"name": name, "id": int(number), "most": int(most), "size": int(size), "memory": int(memory), "starts": free}
+
+
+def offered(devices):
+    """`nvidia-smi mig -lgip`."""
+    rows = [
+        f"{index:>3}  MIG {one['name']:<14} {one['id']:>3} {left(device, one):>6}/{one['most']} {one['memory'] / 1024:>11.2f}"
+        for index, device in in_mig_mode(devices)
+        for one in profiles_of(device)
+    ]
+    return framed("GPU instance profiles:", ("GPU   Name            ID    Instances   Memory", "                            Free/Total   GiB"), rows)
+
+
+def made(device):
+    """The instances of a GPU as the driver keeps them: also those whose capability nodes this process cannot open."""
+    kept = Path("/run/goldnode-lab/instances.json")
+    return json.loads(kept.read_text()).get(str(device.minor), []) if kept.exists() else []
+
+
+def places(one, taken):
+    """Where an instance of a profile still fits among (start, size)."""
+    return [start for start in one["starts"] if all(start + one["size"] <= other or other + size <= start for other, size in taken)]
+
+
+def left(device, one):
+    """How many more of a profile fit."""
+    taken = [(other["start"], other["size"]) for other in made(device)]
+    same = sum(other["profile"] == one["name"] for other in made(device))
+    count = 0
+    while same + count < one["most"] and places(one, taken):
+        taken.append((places(one, taken)[-1], one["size"]))
+        count += 1
+    return count
+
+
+def with_instance(present, one):
+    """The instances and one more of a profile, at the highest place that is free; None where none is."""
+    free = places(one, [(other["start"], other["size"]) for other in present])
+    if not free or sum(other["profile"] == one["name"] for other in present) >= one["most"]:
+        return None
+    used = {other["gpu_instance"] for other in present}
+    number = next(number for number in range(15) if number not in used and (number or one["size"] == 8))
+    new = {"gpu_instance": number, "compute_instance": 0, "profile": one["name"], "memory_mib": one["memory"], "start": free[-1], "size": one["size"]}
+    return [*present, new]
+
+
+def tell_driver(device, present, mode=None, pending=None):
+    """Hands the driver what it should keep of a GPU."""
+    if os.geteuid() != 0:
+        raise SmiError(4, "Insufficient Permissions")
+    told = {"minor": device.minor, "mode": mode or device.field("MIG Mode"), "pending": pending or pending_of(device), "instances": present}
+    subprocess.run(["/usr/sbin/goldnode-lab-load", "--mig", json.dumps(told)], check=True)
+
+
+def in_use(device):
+    """Whether a process has the GPU's node open."""
+    node = f"/dev/nvidia{device.minor}"
+    return any(target(path) == node for path in Path("/proc").glob("[0-9]*/fd/*"))
+
+
+def target(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def create(devices, names):
+    """`nvidia-smi mig -cgi a,b -C`: profiles by name or id; what was made before one that does not fit stays."""
+    for index, device in in_mig_mode(devices):
+        known = {word: one for one in profiles_of(device) for word in (one["name"], str(one["id"]))}
+        for name in names:
+            present = with_instance(made(device), known[name]) if name in known else None
+            if present is None:
+                reason = "Insufficient Resources" if name in known else "Invalid Argument"
+                raise SmiError(6, f"Unable to create a GPU instance on GPU {index:>2} using profile {name}: {reason}\nFailed to create GPU instances: {reason}")
+            tell_driver(device, present)
+            number, profile = present[-1]["gpu_instance"], f"MIG {present[-1]['profile']}"
+            yield f"Successfully created GPU instance ID {number:>2} on GPU {index:>2} using profile {profile} (ID {known[name]['id']:>2})"
+            yield f"Successfully created compute instance ID  0 on GPU {index:>2} GPU instance ID {number:>2} using profile {profile}"
+
+
+def destroy(devices, what):
+    """`nvidia-smi mig -dci` and `-dgi`; the first only says so, since here both go together."""
+    for index, device in in_mig_mode(devices):
+        present = made(device)
+        if not present:
+            raise SmiError(NO_DEVICES, f"No {what} instances found: Not Found")
+        if in_use(device):
+            raise SmiError(19, f"Unable to destroy {what} instance ID {present[0]['gpu_instance']:>2} from GPU {index:>2}: In use by another client")
+        if what == "GPU":
+            tell_driver(device, [])
+        yield from (f"Successfully destroyed {what} instance ID {one['gpu_instance']:>2} from GPU {index:>2}" for one in present)
+
+
+def switch(devices, mode):
+    """`nvidia-smi -mig 0|1`: Ampere takes it by a reset that the driver tries at once, Hopper and later at once."""
+    for _index, device in devices:
+        if device.field("MIG Mode") == "N/A":
+            raise SmiError(3, f"Unable to {'enable' if mode == 'Enabled' else 'disable'} MIG Mode for GPU {bus_id(device)}: Not Supported")
+        if device.field("MIG Needs Reset") == "Yes" and in_use(device) and device.field("MIG Mode") != mode:
+            tell_driver(device, made(device), pending=mode)
+            verb = mode.lower().removesuffix("d")
+            yield f"Warning: MIG mode is in pending {verb} state for GPU {bus_id(device)}:In use by another client"
+        else:
+            tell_driver(device, made(device) if mode == device.field("MIG Mode") else [], mode=mode, pending=mode)
+            yield f"{mode} MIG Mode for GPU {bus_id(device)}"
+    yield "All done."
+
+
+def reset(devices):
+    """`nvidia-smi --gpu-reset`."""
+    for _index, device in devices:
+        if in_use(device):
+            raise SmiError(19, f"GPU {bus_id(device)} is currently in use by one or more other processes. Please first kill all processes using this GPU.")
+        tell_driver(device, [], mode=pending_of(device), pending=pending_of(device))
+        yield f"GPU {bus_id(device)} was successfully reset."
+    yield "All done."
+
+
+def mig_lines(words, devices):
+    """What the MIG commands print; the GPUs are already chosen."""
+    words = [word for word in words if word != "mig"]
+    if "-cgi" in words and {"-C", "--default-compute-instance"} & set(words):
+        return create(devices, words[words.index("-cgi") + 1].split(","))
+    calls = {"-lgi": (instances,), "-lgip": (offered,), "-dci": (destroy, "compute"), "-dgi": (destroy, "GPU")}
+    call = next((calls[word] for word in words if word in calls), None)
+    if call is None:
+        raise SmiError(INVALID_ARGUMENT, "Invalid combination of input arguments. Please run 'nvidia-smi mig -h' for help.")
+    return call[0](devices, *call[1:])
 
 
 # -- the table ----------------------------------------------------------------------------------------------------
@@ -230,7 +396,7 @@ def log_of(device):
         ("Product Name", "product_name", device.name),
         ("Product Architecture", "product_architecture", device.field("Architecture")),
         ("Persistence Mode", "persistence_mode", device.field("Persistence Mode")),
-        ("MIG Mode", "mig_mode", [("Current", "current_mig", device.field("MIG Mode")), ("Pending", "pending_mig", device.field("MIG Mode"))]),
+        ("MIG Mode", "mig_mode", [("Current", "current_mig", device.field("MIG Mode")), ("Pending", "pending_mig", pending_of(device))]),
         ("MIG Devices", "mig_devices", [mig_of(number, one) for number, one in enumerate(device.slices())] or "None"),
         ("GPU UUID", "uuid", device.uuid),
         ("Minor Number", "minor_number", str(device.minor)),
@@ -355,18 +521,24 @@ def lines_of(words):
     """What the given command line prints."""
     asked = next((word.split("=", 1)[1].split(",") for word in words if word.startswith("--query-gpu=")), None)
     options = next((word.split("=", 1)[1].split(",") for word in words if word.startswith("--format=")), [])
-    known = {"-L", "--list-gpus", "-q", "--query", "-x", "--xml-format", "mig", "-lgi"}
-    wrong = [word for word in words if word not in known and not word.startswith(("--query-gpu=", "--format="))]
+    known = {"-L", "--list-gpus", "-q", "--query", "-x", "--xml-format", "mig", "-lgi", "-lgip", "-cgi", "-C", "-dci", "-dgi", "-mig", "-i", "--gpu-reset"}
+    values = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-cgi", "-mig", "-i")]
+    wrong = [word for word in words if word not in known and word not in values and not word.startswith(("--query-gpu=", "--format="))]
     if wrong:
         raise SmiError(INVALID_ARGUMENT, f"Invalid combination of input arguments. Please run 'nvidia-smi -h' for help.\n\nUnknown: {wrong[0]}")
     library = initialised()
     devices = devices_of(library)
+    chosen = [(index, device) for index, device in enumerate(devices) if "-i" not in words or words[words.index("-i") + 1] == str(index)]
     if asked:
         return query(library, devices, asked, options)
     if {"-L", "--list-gpus"} & set(words):
         return listing(devices)
     if "mig" in words:
-        return instances(devices)
+        return mig_lines(words, chosen)
+    if "-mig" in words:
+        return switch(chosen, "Enabled" if words[words.index("-mig") + 1] == "1" else "Disabled")
+    if "--gpu-reset" in words:
+        return reset(chosen)
     if {"-q", "--query"} & set(words):
         return (xml_log if {"-x", "--xml-format"} & set(words) else text_log)(library, devices)
     return table(library, devices)

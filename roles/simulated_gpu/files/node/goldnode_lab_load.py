@@ -45,6 +45,8 @@ class Node:
         self.pci = self.sys / "bus/pci"
         self.dev = root / "dev"
         self.modules = root / "usr/lib/modules"
+        self.inforom = root / "etc/goldnode-lab/inforom.json"
+        self.instances = self.run / "instances.json"
 
     def log(self, *lines):
         """Append to the kernel's log as dmesg prints it; time counts from this boot."""
@@ -130,11 +132,19 @@ def module_line(name, size, users=(), taint=""):
 # -- the hardware -------------------------------------------------------------------------------------------------
 
 
+def read_json(path, otherwise):
+    return json.loads(path.read_text()) if path.exists() else otherwise
+
+
 def hardware(node):
-    """The profile of this node, with an address and a UUID for each GPU, both derived from the node's name."""
-    path = node.root / "etc/goldnode-lab/profile.yml"
-    profile = json.loads(path.read_text()) if path.exists() else {"count": 0}
+    """The profile of this node, with an address and a UUID for each GPU, both derived from the node's name.
+
+    `mig_modes` is what the GPUs keep of MIG (see keep_mig), `instances` what the driver made since it was loaded; both by minor.
+    """
+    profile = read_json(node.root / "etc/goldnode-lab/profile.yml", {"count": 0})
     name = profile.get("node", "node")
+    profile["mig_modes"] = read_json(node.inforom, {})
+    profile["instances"] = read_json(node.instances, {})
     profile["gpus"] = [gpu_identity(name, index) for index in range(profile["count"]) if index not in profile.get("absent", [])]
     switches = profile.get("switches", {"count": 0})
     profile["switch_addresses"] = [f"0000:{0xC0 + index:02x}:00.0" for index in range(switches["count"])]
@@ -154,7 +164,7 @@ def gpu_identity(node_name, index):
 def slices_of(profile, gpu):
     """The MIG devices of one GPU, with the minors that the driver's capability files name."""
     # The minors of the driver's mig-minors table: 135 for each GPU, 9 for each GPU instance, one for each compute instance.
-    for one in profile.get("mig", []):
+    for one in profile["instances"].get(str(gpu["minor"]), []):
         instance = 3 + 135 * gpu["minor"] + 9 * one["gpu_instance"]
         identity = uuid.uuid5(uuid.NAMESPACE_DNS, f"{one['gpu_instance']}.{gpu['uuid']}")
         yield {**one, "gi_minor": instance, "ci_minor": instance + 1 + one["compute_instance"], "uuid": f"MIG-{identity}"}
@@ -376,7 +386,7 @@ def number(value):
 
 def write_params(node):
     """The parameters that the driver lists, with what modprobe.d sets."""
-    params = {"ModifyDeviceFiles": 1, "DeviceFileUID": 0, "DeviceFileGID": 0, "DeviceFileMode": 438, "EnableGpuFirmware": 18}
+    params = {"ModifyDeviceFiles": 1, "DeviceFileUID": 0, "DeviceFileGID": 0, "DeviceFileMode": 438, "EnableGpuFirmware": 18, "EnableMSI": 1}
     given = {key.removeprefix("NVreg_"): number(value) for key, value in options(node, "nvidia").items() if re.fullmatch(r"0x[0-9a-f]+|\d+", value)}
     params.update(given)
     write(node.driver / "params", "".join(f"{key}: {value}\n" for key, value in params.items()))
@@ -405,10 +415,6 @@ def write_gpu(node, profile, info, gpu):
 
 def answers(profile, gpu):
     link = profile["link"]
-    slices = [
-        (f"MIG {index}", f"{one['gpu_instance']} {one['compute_instance']} {one['ci_minor']} {one['memory_mib'] << 20} {one['profile']} {one['uuid']}")
-        for index, one in enumerate(slices_of(profile, gpu))
-    ]
     return [
         ("Memory Bytes", profile["memory_mib"] << 20),
         ("Memory Used MiB", 0),
@@ -428,9 +434,22 @@ def answers(profile, gpu):
         ("Stuck Bit", "None"),
         ("Link Generation", link["generation"]),
         ("Link Width", link["width"]),
-        ("MIG Mode", profile["mig_mode"]),
-        *slices,
+        ("MIG Mode", mig_mode(profile, gpu)),
+        ("MIG Pending", mig_mode(profile, gpu)),
+        ("MIG Needs Reset", "Yes" if profile["architecture"] == "Ampere" else "No"),
+        ("MIG Profiles", " ".join(profile.get("mig_profiles", [])) or "None"),
+        *slice_lines(profile, gpu),
     ]
+
+
+def slice_lines(profile, gpu):
+    """`MIG n` of each MIG device: GPU instance, compute instance, minor, bytes, profile, UUID."""
+    for index, one in enumerate(slices_of(profile, gpu)):
+        yield f"MIG {index}", f"{one['gpu_instance']} {one['compute_instance']} {one['ci_minor']} {one['memory_mib'] << 20} {one['profile']} {one['uuid']}"
+
+
+def mig_mode(profile, gpu):
+    return profile["mig_modes"].get(str(gpu["minor"]), profile["mig_mode"])
 
 
 def device_nodes(profile, uvm_major, caps_major):
@@ -480,6 +499,30 @@ def write_capabilities(node, profile):
     for name, minor in files.items():
         write(node.driver / "capabilities" / name, f"DeviceFileMinor: {minor}\nDeviceFileMode: 292\nDeviceFileModify: 1\n")
     write(node.proc / "driver/nvidia-caps/mig-minors", "".join(f"{name.replace('/mig/', '/')} {minor}\n" for name, minor in files.items()))
+
+
+def keep_mig(node, minor, mode, pending, instances):
+    """What the driver does when it is told a MIG mode or to make and destroy instances.
+
+    An A100 keeps its mode in its InfoROM, a GPU since Hopper until the driver is unloaded; instances never outlive the driver (MIG user guide,
+    "getting started with MIG"). `instances` are `{gpu_instance, compute_instance, profile, memory_mib, start, size}`.
+    """
+    profile = hardware(node)
+    gpu = next(gpu for gpu in profile["gpus"] if gpu["minor"] == minor)
+    if profile["architecture"] == "Ampere":
+        write(node.inforom, json.dumps({**profile["mig_modes"], str(minor): pending}))
+    write(node.instances, json.dumps({**profile["instances"], str(minor): instances}))
+    profile = hardware(node)
+    facts = node.driver / "gpus" / gpu["address"] / "goldnode"
+    kept = [(key, value) for key, value in fields(facts.read_text()).items() if not re.match(r"MIG (?:\d|Mode|Pending)", key)]
+    write(facts, aligned([*kept, ("MIG Mode", mode), ("MIG Pending", pending), *slice_lines(profile, gpu)]))
+    shutil.rmtree(node.driver / "capabilities", ignore_errors=True)
+    write_capabilities(node, profile)
+    wanted = {name for name, _major, _minor in device_nodes(profile, 0, 0)}
+    for path in (node.dev / "nvidia-caps").glob("nvidia-cap*"):
+        if str(path.relative_to(node.dev)) not in wanted:
+            path.unlink()
+    make_missing_nodes(node, profile)
 
 
 def firmware_missing(node, info):
@@ -564,6 +607,7 @@ def unload(node):
     """`modprobe -r nvidia`: what the driver showed is gone; its device nodes stay, as udev leaves them."""
     shutil.rmtree(node.driver, ignore_errors=True)
     shutil.rmtree(node.proc / "driver/nvidia-caps", ignore_errors=True)
+    node.instances.unlink(missing_ok=True)
     for name in ("modules", "devices"):
         write(node.proc / name, without_driver(node.proc / name, "nvidia"))
     for link in (node.pci / "devices").glob("*/driver"):
@@ -622,6 +666,7 @@ def main(words):
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--boot", action="store_true")
     what.add_argument("--unload", action="store_true")
+    what.add_argument("--mig", type=json.loads, metavar="JSON", help="minor, mode, pending and instances of a GPU, as nvidia-smi tells the driver")
     arguments = parser.parse_args(words)
     node = Node(arguments.root)
     try:
@@ -629,6 +674,8 @@ def main(words):
             boot(node, (node.root / "proc/sys/kernel/random/boot_id").read_text().strip())
         elif arguments.unload:
             unload(node)
+        elif arguments.mig:
+            keep_mig(node, **arguments.mig)
         else:
             load_now(node)
     except RefusedError as refusal:

@@ -251,13 +251,43 @@ def test_module_parameters_of_modprobe_d_are_shown_and_count(lab_node):
     assert (lab_node.root / "dev/nvidia0").stat().st_mode & 0o777 == 0o660
 
 
+def tell_mig(lab_node, mode, pending, *numbers):
+    instances = [{"gpu_instance": one, "compute_instance": 0, "profile": "3g.40gb", "memory_mib": 40192, "start": 0, "size": 4} for one in numbers]
+    boot.keep_mig(lab_node.node, 0, mode, pending, instances)
+
+
+def caps_of(lab_node):
+    return {int(path.name.removeprefix("nvidia-cap")) for path in (lab_node.root / "dev/nvidia-caps").iterdir()}
+
+
+def mig_facts(lab_node):
+    facts = min((lab_node.node.driver / "gpus").iterdir()) / "goldnode"
+    return boot.fields(facts.read_text())
+
+
 def test_mig_slices_have_capability_nodes_by_the_driver_s_table(lab_node):
     lab_node.hardware("a100_mig")
     lab_node.install_module()
     lab_node.boot()
-    caps = {minor for name, (_, minor) in lab_node.device_nodes.items() if name.startswith("nvidia-caps/")}
-    assert caps == {1, 2, 12, 13, 21, 22}
+    tell_mig(lab_node, "Enabled", "Enabled", 1, 2)
+    assert caps_of(lab_node) == {1, 2, 12, 13, 21, 22}
     assert "gpu0/gi2/ci0/access 22\n" in lab_node.read("proc/driver/nvidia-caps/mig-minors")
+    tell_mig(lab_node, "Enabled", "Enabled", 2)
+    assert caps_of(lab_node) == {1, 2, 21, 22}
+    assert mig_facts(lab_node)["MIG 0"].startswith("2 0 22 ")
+    assert "MIG 1" not in mig_facts(lab_node)
+
+
+@pytest.mark.parametrize(("profile", "kept"), [("a100", "Enabled"), ("h100x8", "Disabled")])
+def test_a_boot_takes_the_instances_and_since_hopper_the_mode(lab_node, profile, kept):
+    lab_node.hardware(profile)
+    lab_node.install_module()
+    lab_node.boot()
+    tell_mig(lab_node, "Enabled", "Enabled", 1)
+    assert "MIG 0" in mig_facts(lab_node)
+    lab_node.boot()
+    assert mig_facts(lab_node)["MIG Mode"] == kept
+    assert "MIG 0" not in mig_facts(lab_node)
 
 
 @pytest.mark.parametrize("profile", [name for name, one in PROFILES.items() if one["count"]])

@@ -1,9 +1,13 @@
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 
 from tests.unit.roles.simulated_gpu.gpu_library import WRONG_NODE
+from tests.unit.roles.simulated_gpu.simulated_gpu_node import load
+
+nvidia_smi = load("driver/nvidia_smi.py", "nvidia_smi")
 
 UUID = "GPU-00000000-0203-0405-0607-08090a0b0c0d"
 
@@ -36,7 +40,36 @@ def test_the_list_has_mig_devices_that_can_be_opened(gpu):
     gpu.gpu("0000:0f:00.0", 0, **{"MIG Mode": "Enabled", "MIG 0": "1 0 13 1048576 3g.40gb MIG-a", "MIG 1": "2 0 22 1048576 3g.40gb MIG-b"})
     gpu.node("nvidia-caps/nvidia-cap22")
     assert gpu.smi("-L").stdout.splitlines()[1:] == ["  MIG 3g.40gb         Device  0: (UUID: MIG-b)"]
-    assert "3g.40gb" in gpu.smi("mig", "-lgi").stdout
+
+
+PROFILES_OF_80_GB = "1g.10gb/19/7/1/9728/0,1,2,3,4,5,6 3g.40gb/9/2/4/40192/0,4 4g.40gb/5/1/4/40192/0"
+
+
+def test_the_profiles_of_a_gpu_in_mig_mode_are_offered(gpu):
+    assert gpu.smi("mig", "-lgip").stdout == "No MIG-enabled devices found.\n"
+    gpu.gpu("0000:0f:00.0", 0, **{"MIG Mode": "Enabled", "MIG Profiles": PROFILES_OF_80_GB})
+    rows = re.findall(r"^\|\s+(\d+)\s+MIG (\S+)\s+(\d+)\s+(\d+/\d+)", gpu.smi("mig", "-lgip").stdout, re.M)
+    assert rows == [("0", "1g.10gb", "19", "7/7"), ("0", "3g.40gb", "9", "2/2"), ("0", "4g.40gb", "5", "1/1")]
+    assert gpu.smi("mig", "-lgi").stdout == "No GPU instances found: Not Found\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "places"),
+    [
+        (["3g.40gb", "3g.40gb"], [(1, 4), (2, 0)]),
+        (["4g.40gb", "3g.40gb"], [(1, 0), (2, 4)]),
+        (["1g.10gb", "4g.40gb", "3g.40gb"], None),  # the first takes the place of the last: the order of creation matters
+        (["3g.40gb", "3g.40gb", "3g.40gb"], None),
+    ],
+)
+def test_instances_take_the_highest_free_place(names, places):
+    offered = {word.split("/")[0]: word for word in PROFILES_OF_80_GB.split()}
+    present = []
+    for name in names:
+        if present is not None:
+            word = SimpleNamespace(field=lambda _key, _otherwise, name=name: offered[name])
+            present = nvidia_smi.with_instance(present, next(nvidia_smi.profiles_of(word)))
+    assert (present and [(one["gpu_instance"], one["start"]) for one in present]) == places
 
 
 def test_a_query_prints_csv(gpu):
