@@ -14,6 +14,9 @@ from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import 
 from debian.deb822 import Packages, PkgRelation
 
 _NAME = re.compile(r"^Package: *(\S+)", re.MULTILINE)
+# the driver branch in a package's name (nvidia-utils-550-server), and that of a driver's version (580.159.03)
+_BRANCH = re.compile(r"-(\d{3})(?=-|$)")
+_BRANCH_OF_VERSION = re.compile(r"(\d{3})\.")
 
 
 @dataclass(frozen=True, order=True)
@@ -55,6 +58,25 @@ class Package:
         return upstream(self.version)
 
     @property
+    def successor(self) -> str | None:
+        """The branch that a transitional package brings instead of the one in its name, by its version or its dependencies; None for all others.
+
+        Ubuntu's nvidia-utils-550-server 580.159.03-0ubuntu1 is empty and needs nvidia-utils-580-server.
+        """
+        named = _BRANCH.search(self.name)
+        if named is None:
+            return None
+        version = _BRANCH_OF_VERSION.match(self.upstream)
+        branches = [version.group(1)] if version else []
+        branches += [
+            other.group(1)
+            for group in self.depends
+            for relation in group
+            if (other := _BRANCH.search(relation.name)) and _without(other, relation.name) == _without(named, self.name)
+        ]
+        return next((branch for branch in branches if branch != named.group(1)), None)
+
+    @property
     def key(self) -> Any:
         """What sorts versions of a package, in its package system's order."""
         return self.order.key(self.version)
@@ -70,6 +92,10 @@ class Package:
         yield self.name, self.version
         for provided in self.provides:
             yield provided.name, provided.version
+
+
+def _without(branch: re.Match[str], name: str) -> str:
+    return name[: branch.start()] + name[branch.end() :]
 
 
 def parse_packages(text: str, repository: str, origin: str) -> Iterator[Package]:
@@ -118,12 +144,19 @@ class Index:
 
 
 class Catalogue:
-    """Candidates by name or provided name, the highest version first; the order in which packages came in does not matter."""
+    """Candidates by name or provided name, the highest version first; the order in which packages came in does not matter.
+
+    Transitional packages are no candidates: `transitional` holds them by name, to say why.
+    """
 
     def __init__(self, packages: Iterable[Package]) -> None:
         by_name: dict[str, list[Package]] = {}
+        self.transitional: dict[str, Package] = {}
         in_order = sorted(packages, key=lambda one: (one.name, one.repository, one.sha256))
         for package in sorted(in_order, key=lambda one: one.key, reverse=True):
+            if package.successor is not None:
+                self.transitional.setdefault(package.name, package)
+                continue
             for name in {package.name, *(provided.name for provided in package.provides)}:
                 by_name.setdefault(name, []).append(package)
         self._by_name = by_name

@@ -207,7 +207,7 @@ class _Offer:
     def __init__(self, family: Family, facts: Mapping[str, str], pins: dict[str, Any], catalogue: Catalogue) -> None:
         names = [root.name.format_map(facts) for root in family.roots]
         self.roots = [(root, _named(name, catalogue), name) for root, name in zip(family.roots, names)]
-        self.facts, self.pins = facts, pins
+        self.facts, self.pins, self.transitional = facts, pins, catalogue.transitional
 
     def origins(self) -> list[str]:
         """The origins that have the family's first package: all of a family comes from one of them."""
@@ -260,10 +260,11 @@ class _Offer:
                 return [package for _, package in found if package]
         return None
 
-    def nearness(self) -> tuple[int, int, int]:
-        """How much of this family is there: fewest packages absent altogether, then most at the pinned version, then most of the pinned branch."""
+    def nearness(self) -> tuple[int, int, int, int]:
+        """How near this family is: most names as transitional packages, fewest absent altogether, then most at the pinned version, then of its branch."""
         required = [(root, packages) for root, packages, _ in self.roots if root.required]
         return (
+            sum(name in self.transitional for root, _, name in self.roots if root.required),
             -sum(not packages for _, packages in required),
             sum(bool(self._matching(*one)) for one in required),
             sum(self._of_branch(*one) for one in required),
@@ -282,16 +283,28 @@ class _Offer:
                 wanted = f'{root.pin} is "{self._pinned(root.pin)}"' if root.pin else "needed too"
                 here = [self._version(root, one) if root.suffix else one.upstream for one in packages]
                 there = nearest(self._pinned(root.pin) if root.pin else "0", here, ORDERS[self.pins["os"]["distribution"]].key)
-                texts.setdefault(root.pin, f"{wanted}: the pool's repositories have {name} {_listed(there)}")
+                texts.setdefault(root.pin, f"{wanted}: the pool's repositories have {name} {_listed(there)}{self._instead(name)}")
         return "; ".join(texts.values()) or f"{self.roots[0][2]} and what belongs to it are not there at one version from one origin"
+
+    def _instead(self, name: str) -> str:
+        dummy = self.transitional.get(name)
+        return f" (only {dummy}, a transitional package that brings branch {dummy.successor})" if dummy else ""
 
 
 def _newest(group: Sequence[tuple[Root, list[Package]]], pinned: Sequence[Package]) -> list[Package] | None:
-    """The highest version of each, but that of the pinned packages of the family where there is one."""
+    """The highest version of each that fits the pinned packages of the family, but that of theirs where there is one."""
+    group = [(root, [one for one in packages if _fits(one, pinned)]) for root, packages in group]
     if any(root.required and not packages for root, packages in group):
         return None
     upstreams = {package.upstream for package in pinned}
     return [next((one for one in packages if one.upstream in upstreams), packages[0]) for _, packages in group if packages]
+
+
+def _fits(package: Package, pinned: Sequence[Package]) -> bool:
+    """Whether the pinned packages are of the versions that this one asks for (Ubuntu builds a kernel's prebuilt modules anew for each driver)."""
+    names = {one.name for one in pinned}
+    asked = [group for group in package.depends if any(relation.name in names for relation in group)]
+    return all(any(one.meets(relation) for relation in group for one in pinned) for group in asked)
 
 
 def _named(name: str, catalogue: Catalogue) -> list[Package]:
