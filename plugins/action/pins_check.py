@@ -10,6 +10,7 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.files import is_same
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.pins.files import check_file, result, write_report
 
 ARGUMENT_SPEC = {
@@ -32,6 +33,9 @@ class ActionModule(ActionBase):
             today = date.fromisoformat(given["today"])
         except ValueError:
             raise AnsibleActionFail(f"today is {given['today']}; expected a day, YYYY-MM-DD") from None
+        taken = [place for place in (Path(given["pins_file"]), Path(given["pins_file"]).with_name("waivers.yml")) if is_same(place, Path(given["report"]))]
+        if taken:
+            raise AnsibleActionFail(f"report is {given['report']}, which is what is judged; give another place by -e report=<json>")
         found = result(check_file(Path(given["pins_file"]), today), given["pins_file"], today)
         try:
             lines = write_report(found, Path(given["report"]))

@@ -41,6 +41,10 @@ class ActionModule(ActionBase):
             return self._present(arguments, task_vars or {})
         except LockError as error:
             raise AnsibleActionFail(str(error)) from None
+        except OSError as error:
+            raise AnsibleActionFail(
+                f"{error.filename or 'a file'}: {error.strerror}; the lock that was there is as it was: mend the place, and lock again"
+            ) from None
 
     def _present(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         # formatted, since core's tagged text cannot be written as YAML
@@ -51,7 +55,7 @@ class ActionModule(ActionBase):
         lock = resolve_pool(files)
         report = admitted(lock["pins"], read_waivers(files.waivers), datetime.now(timezone.utc).date(), f"pins.yml of pool {files.pool} ({files.pins})")
         warnings = [f"{one.severity:<17}  {one.reason}" for one in report.of(WARNING)]
-        before, after = files.lock.read_text(encoding="utf-8") if files.lock.exists() else "", render(lock)
+        before, after = files.lock.read_text(encoding="utf-8", errors="replace") if files.lock.is_file() else "", render(lock)
         former = _former(files.lock)
         changed = before != after
         if changed and not self._task.check_mode:

@@ -17,6 +17,9 @@ options:
     type: list
     elements: path
     required: true
+  pool:
+    description: The pool whose locks these must be; by default of any.
+    type: str
 author:
   - The goldnode founders (@goldnode)
 seealso:
@@ -55,6 +58,6 @@ class LookupModule(LookupBase):
     def run(self, terms: list[str], variables: dict[str, Any] | None = None, **kwargs: Any) -> list[dict[str, Any]]:
         self.set_options(var_options=variables, direct=kwargs)
         try:
-            return [read_lock(Path(term)) for term in terms]
+            return [read_lock(Path(term), self.get_option("pool")) for term in terms]
         except LockError as error:
             raise AnsibleError(str(error)) from None

@@ -12,7 +12,6 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ import yaml
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import SPOKEN
 from ansible_collections.goldnode.gpu.plugins.module_utils.probe import PROBES
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED, TextLoader, refuse_endless
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED, TextLoader, refuse_endless, weight
 
 SCHEMA = "goldnode.evidence/v1"
 NAME = re.compile(r"(?s)(?P<stem>.+)\.evidence\.(?:ya?ml|json)")
@@ -141,7 +140,7 @@ def _yaml(text: str, notes: list[str]) -> Any:
         loader.dispose()
     notes += [f"key {key[:80]}, stands twice: the last one was read" for key in loader.twice]
     # JSON has no aliases
-    if _weight(read, {}) > LIMIT_WEIGHT:
+    if weight(read) > LIMIT_WEIGHT:
         raise UnreadableError(f"its aliases stand for more than {LIMIT_WEIGHT >> 20} MiB; expected a bundle without aliases")
     return read
 
@@ -165,19 +164,6 @@ def _checked(parsed: Any) -> dict[str, Any]:
         if not isinstance(parsed.setdefault(key, kind()), kind):
             raise UnreadableError(f"its {key} are {_kind(parsed[key])}; expected a {'mapping' if kind is dict else 'list'}")
     return parsed
-
-
-def _weight(value: Any, known: dict[int, int]) -> int:
-    """About how many bytes a value has when every alias is written out; without end for one that holds itself."""
-    if isinstance(value, str):
-        return len(value)
-    if not isinstance(value, (dict, list)):
-        return 16
-    if id(value) not in known:
-        known[id(value)] = LIMIT_WEIGHT + 1
-        parts = chain(value, value.values()) if isinstance(value, dict) else value
-        known[id(value)] = 64 + sum(_weight(part, known) for part in parts)
-    return known[id(value)]
 
 
 def _cut(evidence: dict[str, Any], notes: list[str]) -> dict[str, Any]:

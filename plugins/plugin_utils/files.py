@@ -9,6 +9,11 @@ import threading
 from pathlib import Path
 
 
+def is_same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file that is there."""
+    return one.exists() and other.exists() and one.samefile(other)
+
+
 def write_text(path: Path, text: str, mode: int = 0o644) -> bool:
     """The old file or the whole new one, also after a kill and with two writers; True if content or mode was another before."""
     if path.is_file() and path.read_bytes() == text.encode("utf-8", "backslashreplace") and path.stat().st_mode & 0o7777 == mode:

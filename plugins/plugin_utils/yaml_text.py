@@ -4,6 +4,10 @@
 
 from __future__ import annotations
 
+import math
+import stat
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -12,6 +16,7 @@ import yaml
 NOT_CONSTRUCTED = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError)
 LIMIT_EVENTS = 1_000_000  # about 1 GiB of memory and 20 s; a bundle of a large node has 2,000
 LARGE = 1 << 20  # characters from which on events are counted before anything is built
+LARGEST_FILE = 1 << 24  # bytes; a lock of a large pool has 100,000
 LONGEST_NUMBER = 100  # digits; Python refuses to print one of more than 4300
 
 
@@ -47,3 +52,41 @@ def refuse_endless(text: str) -> None:
     for number, _event in enumerate(yaml.parse(text, yaml.CSafeLoader)):
         if number > LIMIT_EVENTS:
             raise ValueError(f"it has more than {LIMIT_EVENTS:,} values; cut it to what tells of the fault")
+
+
+def weight(value: Any, known: dict[int, float] | None = None) -> float:
+    """About how many bytes a value has when every alias is written out; without end for one that holds itself."""
+    known = {} if known is None else known
+    if isinstance(value, str):
+        return len(value)
+    if not isinstance(value, (dict, list)):
+        return 16
+    if id(value) not in known:
+        known[id(value)] = math.inf
+        parts = chain(value, value.values()) if isinstance(value, dict) else value
+        known[id(value)] = 64 + sum(weight(part, known) for part in parts)
+    return known[id(value)]
+
+
+def read_strict(path: Path) -> Any:
+    """What a YAML file holds that people review: a regular file, no key twice, aliases within bounds.
+
+    ValueError says what is wrong with it, OSError that it cannot be read.
+    """
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise ValueError("it is not a regular file")
+    if about.st_size > LARGEST_FILE:
+        raise ValueError(f"it has {about.st_size >> 20} MiB; at most {LARGEST_FILE >> 20} MiB are read")
+    try:
+        loader = TextLoader(path.read_text(encoding="utf-8"))
+        value = loader.get_single_data()
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except (yaml.YAMLError, *NOT_CONSTRUCTED) as error:
+        raise ValueError(" ".join(str(error).split())) from None
+    if loader.twice:
+        raise ValueError(f"a key stands twice: {'; '.join(loader.twice)}")
+    if weight(value) > LARGEST_FILE:
+        raise ValueError(f"its aliases stand for more than {LARGEST_FILE >> 20} MiB")
+    return value

@@ -38,6 +38,7 @@ JUDGED: dict[str, tuple[str, ...]] = {
     "engine": ("engine.version_is_pinned", "engine.containerd_version", "engine.runc_version", "engine.restarted_since_change"),
     "cgroup": ("policy.cgroup_version",),
     "cdi_spec": ("container_toolkit.cdi_spec_is_of_driver", "container_toolkit.cdi_spec_devices"),
+    "mig": ("driver.mig_profile",),
     "gpus": ("hardware.gpu_count", "hardware.gpu_model"),
 }
 KINDS = (RELEASE, MISSING, VERSION, EXTRA, HOLD, REPOSITORY, CONFIGURATION, REBOOT, *JUDGED)

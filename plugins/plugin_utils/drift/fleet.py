@@ -44,7 +44,13 @@ def of_bundles(place: Path, stack: Mapping[str, Any]) -> dict[str, Result]:
     found = bundles.find(place)
     if not found:
         raise bundles.UnreadableError(f"{place} has no *.evidence.yml and no *.evidence.json")
-    return {stem: _of_bundle(files[0], stack) for stem, files in found.items()}
+    return {stem: _of_files(files, stack) for stem, files in found.items()}
+
+
+def _of_files(files: Sequence[Path], stack: Mapping[str, Any]) -> Result:
+    if len(files) > 1:
+        return unseen_part(f"{' and '.join(file.name for file in files)} are bundles of one node; leave the one that is meant")
+    return _of_bundle(files[0], stack)
 
 
 def _of_bundle(path: Path, stack: Mapping[str, Any]) -> Result:

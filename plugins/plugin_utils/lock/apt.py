@@ -39,14 +39,14 @@ def read_index(repository: Repository, arch: str, folder: Path) -> Index:
     _make_directories(folder)
     check_key(repository.key, folder / "gnupg")
     keyring = folder / "key.asc"
-    keyring.write_text(repository.key.public_key, encoding="ascii")
+    keyring.write_text(repository.key.public_key, encoding="utf-8")
     sources = folder / "goldnode.sources"
     sources.write_text(repository.entry(architecture, keyring), encoding="utf-8")
     _update(repository, architecture, folder, sources)
     release = _release_file(folder)
-    fields = Deb822(release.read_text(encoding="utf-8"))
+    fields = Deb822(release.read_text(encoding="utf-8", errors="replace"))
     _check_identity(repository, fields)
-    texts = [path.read_text(encoding="utf-8") for path in sorted((folder / "lists").glob("*_Packages"))]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted((folder / "lists").glob("*_Packages"))]
     packages = tuple(package for text in texts for package in parse_packages(text, repository.name, repository.origin))
     return Index({**repository.identity(), "snapshot": file_digest(release), "date": _date(fields)}, packages)
 
@@ -68,7 +68,7 @@ def _update(repository: Repository, architecture: str, folder: Path, sources: Pa
         "Dir::State::status": folder / "status",
         "Dir::Cache": folder / "cache",
         "APT::Architecture": architecture,
-        # the machine's own configuration may be looser than a lock can be
+        # apt's own defaults may be looser than a lock can be
         "Acquire::Check-Valid-Until": "true",
         "Acquire::Check-Date": "true",
         "Acquire::AllowInsecureRepositories": "false",
@@ -77,10 +77,18 @@ def _update(repository: Repository, architecture: str, folder: Path, sources: Pa
         "Acquire::GzipIndexes": "false",
         "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",
     }
+    configuration = folder / "apt.conf"
+    configuration.write_text("\n".join(['Dir::Etc::main "/dev/null";', 'Dir::Etc::parts "/dev/null";', *_transport(), ""]), encoding="utf-8")
     command = ["apt-get", "update", "-q", "--error-on=any", *(f"-o{name}={value}" for name, value in options.items())]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C", "APT_CONFIG": str(configuration)})
     if done.returncode != 0:
         raise LockError(f"repository {repository.name} ({repository.uri} {repository.suite}): {meaning(done.stderr + done.stdout, repository.key.name)}.")
+
+
+def _transport() -> list[str]:
+    """How this machine reaches http and https (proxy, certificates): all that is taken of its own configuration, in which hooks and validity may be set."""
+    done = subprocess.run(["apt-config", "dump"], capture_output=True, text=True, check=True, env={**os.environ, "LC_ALL": "C"})
+    return [line for line in done.stdout.splitlines() if re.match(r"Acquire::https?(::|\s)", line, re.IGNORECASE)]
 
 
 def meaning(said: str, key: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.families import layer_of
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.versions import DPKG, Order, upstream
 from debian.deb822 import Packages, PkgRelation
@@ -104,7 +105,20 @@ def parse_packages(text: str, repository: str, origin: str) -> Iterator[Package]
         name = _NAME.search(paragraph)
         layer = layer_of(name.group(1)) if name else None
         if layer is not None:
-            yield _package(paragraph, repository, origin, layer)
+            yield _checked(paragraph, repository, origin, layer)
+
+
+def _checked(paragraph: str, repository: str, origin: str, layer: str) -> Package:
+    try:
+        package = _package(paragraph, repository, origin, layer)
+        DPKG.key(package.version)
+    except (KeyError, ValueError) as error:
+        name = _NAME.search(paragraph)
+        raise LockError(
+            f"repository {repository}: its index describes {name.group(1) if name else 'a package'} wrongly ({' '.join(str(error).split())}); "
+            "tell whoever keeps it, or leave the repository out of package_sources.yml."
+        ) from None
+    return package
 
 
 def _package(paragraph: str, repository: str, origin: str, layer: str) -> Package:

@@ -155,8 +155,10 @@ def _images(new: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Differen
 
 
 def _by_image(lock: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """(use, name without tag and digest) -> digest."""
-    return {(one["use"], _image_name(one["reference"])): one["digest"] for one in lock["images"]}
+    """(use, name) -> digest; the name has its tag where a lock has several images of one name."""
+    names = [(one["use"], _image_name(one["reference"])) for one in lock["images"]]
+    tagged = [(one["use"], one["reference"].partition("@")[0]) for one in lock["images"]]
+    return {(name if names.count(name) == 1 else tag): one["digest"] for name, tag, one in zip(names, tagged, lock["images"])}
 
 
 def _image_name(reference: str) -> str:

@@ -101,9 +101,21 @@ def resolve(written: Mapping[str, Any], packages: Iterable[Package]) -> tuple[di
     preferred = {DRIVER: upstream(pins["nvidia_driver"]["version"])}
     if pins["container_toolkit"]:
         preferred[TOOLKIT] = upstream(pins["container_toolkit"]["version"])
+    _refuse_unsettled(pins)
     chosen = closure(roots, catalogue, preferred)
     _refuse_ambiguous(chosen, catalogue)
     return pins, chosen
+
+
+def _refuse_unsettled(pins: Mapping[str, Any]) -> None:
+    """A range that no package of the chosen families answers: containerd.io brings its own runc, and no index says which."""
+    engine = pins["container_engine"]
+    for part, version in pins[engine].items():
+        if is_range(version):
+            raise LockError(
+                f'{engine}.{part} is "{version}", but no package of the pool\'s engine is {part} alone: containerd.io brings its own. '
+                f"Write the exact version that its release names ({part} --version on a node shows it)."
+            )
 
 
 def _refuse_ambiguous(chosen: Iterable[Package], catalogue: Catalogue) -> None:

@@ -34,11 +34,17 @@ def _versions(pins: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 
 def step(new: str, old: str) -> str:
     """The first component that differs decides: the first is a major step, the second a minor one."""
+    new, old = _whole(new), _whole(old)
     if new == old:
         return PATCH
     pairs = zip(_components(new), _components(old), strict=False)
     place = next((index for index, (one, other) in enumerate(pairs) if one != other), len(KINDS))
     return KINDS[max(0, 2 - place)]
+
+
+def _whole(version: str) -> str:
+    """A version without its epoch: `5:29.8.0-1~debian.13~trixie` and `29.9.0` are compared by what upstream counts."""
+    return re.sub(r"^\d+:", "", version)
 
 
 def _components(version: str) -> list[str]:

@@ -4,23 +4,28 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-import yaml
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import read_strict
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+
+LONGEST = 200  # characters of a value in a sentence
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, LONGEST, LONGEST
 
 
 def read_mapping(path: Path, key: str) -> Any:
     """What a YAML file holds under its one key; anything else in it is an error."""
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+        document = read_strict(path)
     except FileNotFoundError:
         raise LockError(f"{path} is not there; it must hold the mapping {key} (docs/pins_and_locks.md).") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError) as error:
         raise LockError(f"{path} cannot be read as YAML: {' '.join(str(error).split())}.") from None
     if not isinstance(document, Mapping) or key not in document:
         raise LockError(f"{path} must hold one mapping, {key}; it is not in it.")
@@ -65,7 +70,13 @@ def _join(place: str, key: str) -> str:
 def shown(value: Any) -> str:
     """A value as an error sentence shows it: text in quotes, a number said to be one."""
     if isinstance(value, str):
-        return f'"{value}"'
+        return f'"{_one_line(value)}"'
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return f"the number {value}"
-    return "empty" if value is None else str(value)
+    return "empty" if value is None else _one_line(_SHORT.repr(value))
+
+
+def _one_line(text: str) -> str:
+    """What a terminal shows as it is, and not too much of it."""
+    printable = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text[:LONGEST])
+    return printable if len(text) <= LONGEST else f"{printable}…"

@@ -20,16 +20,24 @@ def _one(description: str, pattern: str) -> dict[str, Any]:
     return {"type": "array", "items": item, "minItems": 1, "maxItems": 1, "description": f"a list with one entry, {description}"}
 
 
-_TEXT = {"type": "string", "minLength": 1, "description": "a text as the repository's own index says it (a dnf repository's: docs/pins_and_locks.md)"}
+_TEXT = {
+    "type": "string",
+    "pattern": r"^[^\x00-\x1f\x7f]+\Z",
+    "description": "a text on one line, as the repository's own index says it (a dnf repository's: docs/pins_and_locks.md)",
+}
 _REPOSITORY = {
     "type": "object",
     "description": "{name, uris, suites, components, origin, label, key}",
     "properties": {
-        "name": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]*$", "description": "a short name of small letters, digits, - and _"},
+        "name": {"type": "string", "pattern": r"^[a-z0-9][a-z0-9_-]*\Z", "description": "a short name of small letters, digits, - and _"},
         # one InRelease is one snapshot: a second suite or address is an entry of its own
-        "uris": _one("the repository's address", r"^(https?|file|copy):/"),
-        "suites": _one("the suite (a second suite is a second entry), or / where the repository is flat", r"^[^\s]+$"),
-        "components": {"type": "array", "items": _TEXT, "description": "a list of components; [] where the repository is flat"},
+        "uris": _one("the repository's address", r"^(https?|file|copy):/\S*\Z"),
+        "suites": _one("the suite (a second suite is a second entry), or / where the repository is flat", r"^\S+\Z"),
+        "components": {
+            "type": "array",
+            "items": {"type": "string", "pattern": r"^\S+\Z", "description": "a component"},
+            "description": "a list of components; [] where the repository is flat",
+        },
         "origin": _TEXT,
         "label": _TEXT,
         "key": {"type": "string", "minLength": 1, "description": "the name of a key under goldnode_trust.repositories in trust.yml"},

@@ -50,14 +50,37 @@ class Proposal:
 
 
 def proposals(lock: Mapping[str, Any], offers: Offers, check: Check) -> list[Proposal]:
-    """At most one proposal of each class (patch, minor, major), none that is no further than the one before."""
+    """At most one proposal of each class (patch, minor, major), none that is no further than the one before or that takes a package back.
+
+    Where the archive has left the locked set, a class whose step reaches nothing that resolves has no proposal; `LockError` where none has.
+    """
     catalogue = Catalogue(offers.packages)
-    found: list[Proposal] = []
+    found: dict[str, Proposal] = {}
+    refused: list[LockError] = []
     for kind in KINDS:
-        made = _proposal(kind, lock, offers, catalogue, check)
-        if made.differences and all(made.lock["packages"] != one.lock["packages"] for one in found):
-            found.append(made)
-    return found
+        try:
+            made = _proposal(kind, lock, offers, catalogue, check)
+        except LockError as error:
+            refused.append(error)
+            continue
+        new = made.differences and all(made.lock["packages"] != one.lock["packages"] for one in found.values())
+        if new and not _taken_back(made.lock, lock):
+            found[made.kind] = made
+    if len(refused) == len(KINDS):
+        raise refused[-1]
+    return [found[kind] for kind in KINDS if kind in found]
+
+
+def _taken_back(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
+    """The packages that would go to a lower version, or to other content under the same one: a mirror that fell back, or somebody who rebuilt."""
+    key = ORDERS[new["pins"]["os"]["distribution"]].key
+    former = {one["name"]: one for one in old["packages"]}
+    pairs = [(former[one["name"]], one) for one in new["packages"] if one["name"] in former]
+    return [
+        now["name"]
+        for was, now in pairs
+        if (key(now["version"]), now["sha256"]) != (key(was["version"]), was["sha256"]) and key(now["version"]) <= key(was["version"])
+    ]
 
 
 def _proposal(kind: str, lock: Mapping[str, Any], offers: Offers, catalogue: Catalogue, check: Check) -> Proposal:
@@ -89,9 +112,10 @@ def _step_up(subject: str, kind: str, pins: Pins, offers: Offers, catalogue: Cat
     higher = {one for one in _versions(subject, pins, catalogue) if key(one) > key(now) and KINDS.index(step(one, now)) <= KINDS.index(kind)}
     known = check(pins).statements
     for version in sorted(higher, key=key, reverse=True)[:TRIED]:
-        tried = _tried(_with_version(subject, kind, version, pins), known, offers, check)
-        if tried is not None:
-            return tried
+        for wanted in _with_version(subject, kind, version, pins):
+            tried = _tried(wanted, known, offers, check)
+            if tried is not None:
+                return tried
     return pins
 
 
@@ -110,18 +134,22 @@ def _same(one: Statement, other: Statement) -> bool:
     return (one.rule, one.place, one.severity) == (other.rule, other.place, other.severity)
 
 
-def _with_version(subject: str, kind: str, version: str, pins: Pins) -> Pins:
+def _with_version(subject: str, kind: str, version: str, pins: Pins) -> Iterator[Pins]:
+    """The pins with another version of a subject; where its engine comes with a runc of its own, which no range finds, the second holds."""
     made = copy.deepcopy(pins)
     made[subject]["version"] = version
     if subject == "nvidia_driver":
         for companion in ("fabric_manager", "imex"):
             if companion in made:
                 made[companion]["version"] = version
-    for part in ("containerd", "runc"):
-        # what the engine runs on goes along as far as the class allows
-        if subject in ("docker", "containerd") and part in made[subject] and part != subject:
-            made[subject][part] = _range(made[subject][part], kind)
-    return made
+    if subject not in ("docker", "containerd"):
+        yield made
+        return
+    # what the engine runs on goes along as far as the class allows
+    for parts in (("containerd", "runc"), ("containerd",)):
+        along = copy.deepcopy(made)
+        along[subject].update({part: _range(pins[subject][part], kind) for part in parts if part in pins[subject]})
+        yield along
 
 
 def _range(version: str, kind: str) -> str:

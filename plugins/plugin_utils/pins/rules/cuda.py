@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.architectures import ARCHITECTURES, described
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.cuda_releases import TOOLKIT_DRIVER, cuda_of, named, oldest_driver
@@ -199,12 +200,11 @@ def _release(text: str) -> Capability:
 def framework_has_gpu(pins: PinSet) -> Iterator[Found]:
     """The image's framework has kernels for the GPU"""
     for image in pins.images:
-        for gpu in pins.gpus:
-            capability = _capability(gpu)
-            found = _too_old(image, gpu, capability) or _dropped(image, gpu, capability) if capability else None
-            if found:
-                yield found
-                break
+        capable = [(gpu, capability) for gpu in pins.gpus if (capability := _capability(gpu))]
+        found = [one for gpu, capability in capable if (one := _too_old(image, gpu, capability) or _dropped(image, gpu, capability))]
+        if found:
+            # what serves the first GPU alone may leave out another
+            yield replace(found[0], changes=tuple(change for one in found for change in one.changes))
 
 
 def _version_of(pattern: str, image: Image) -> tuple[int, ...] | None:

@@ -47,3 +47,13 @@ def test_a_wrong_input_gets_one_sentence(tmp_path, inputs, sentence):
     assert (code != 0, report) == (True, None)
     assert sentence in " ".join(output.split())
     assert "Traceback" not in output
+
+
+@pytest.mark.parametrize("target", ["pins.yml", "waivers.yml"])
+def test_what_is_judged_is_never_written_over(tmp_path, target):
+    path = written(tmp_path)
+    (tmp_path / "waivers.yml").write_text("goldnode_waivers: []\n")
+    before = (tmp_path / target).read_bytes()
+    code, _, output = play(tmp_path, pins_file=path, report=str(tmp_path / target))
+    assert code != 0 and "which is what is judged; give another place by -e report=" in " ".join(output.split())
+    assert (tmp_path / target).read_bytes() == before

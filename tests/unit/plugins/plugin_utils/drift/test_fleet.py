@@ -1,7 +1,7 @@
 import json
 
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.drift.compare import Difference, Drift
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.drift.fleet import METRICS, node_part, unseen_part, write_result
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.drift.fleet import METRICS, node_part, of_bundles, unseen_part, write_result
 from prometheus_client.parser import text_string_to_metric_families
 
 MOVED = Difference("package_version", "runc", "1.1.15-1", "1.3.2-1", "/usr/bin/unattended-upgrade, 2026-11-28 06:12:13")
@@ -34,3 +34,10 @@ def test_the_metrics_are_prometheus_text(tmp_path):
     values = {(one.labels["node"], one.labels["kind"]): one.value for one in families["goldnode_drift_differences"].samples}
     assert values == {('n"2', "package_version"): 10}
     assert {one.labels["state"] for one in families["goldnode_drift_state"].samples if one.value} == {"golden", "drifted"}
+
+
+def test_two_bundles_of_one_node_are_not_chosen_from(tmp_path):
+    for end in ("yml", "json"):
+        (tmp_path / f"n1.evidence.{end}").write_text("{}")
+    part = of_bundles(tmp_path, {"packages": []})["n1"]
+    assert (part["state"], part["unseen"]) == ("unknown", ["n1.evidence.json and n1.evidence.yml are bundles of one node; leave the one that is meant"])

@@ -134,3 +134,16 @@ def test_silence_of_apt_is_said_to_be_silence():
 def test_only_a_dated_snapshot_may_be_past_its_last_day(own_os, tmp_path):
     own_os.publish(**{"Valid-Until": "Mon, 01 Jan 2024 00:00:00 UTC"})
     assert "docker.io" in [package.name for package in read_index(configured(own_os, dated=True), "x86_64", tmp_path).packages]
+
+
+@pytest.mark.parametrize(
+    "setting", ['Acquire::Min-ValidTime "999999999";', 'APT::Update::Pre-Invoke {"touch %s/hook"};', 'Acquire::AllowInsecureRepositories "true";']
+)
+def test_nothing_but_its_way_to_the_net_is_taken_of_the_machines_own_configuration(own_os, tmp_path, monkeypatch, setting):
+    machine = tmp_path / "apt.conf"
+    machine.write_text(setting.replace("%s", str(tmp_path)) + "\n")
+    monkeypatch.setenv("APT_CONFIG", str(machine))
+    own_os.publish(**{"Valid-Until": "Mon, 01 Jan 2024 00:00:00 UTC"})
+    (tmp_path / "read").mkdir()
+    assert "its index is expired" in refusal(configured(own_os), tmp_path / "read")
+    assert not (tmp_path / "hook").exists()

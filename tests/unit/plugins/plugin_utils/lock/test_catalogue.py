@@ -1,3 +1,5 @@
+import pytest
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.catalogue import Catalogue, Relation, parse_packages
 
 TEXT = """Package: libc6
@@ -65,3 +67,26 @@ def test_an_unversioned_provision_meets_no_versioned_relation(package):
     assert not provider.meets(Relation("nvidia-abi", ">=", "1"))
     assert provider.meets(Relation("nvidia-api", ">=", "540"))
     assert not provider.meets(Relation("nvidia-api", ">>", "550"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("SHA256: aa11\n", ""),
+        ("Filename: pool", "File: pool"),
+        ("Size: 27000000", "Size: x"),
+        ("Version: 26.1.5+dfsg1-9+b1", "Version: 1.1_15"),
+        ("Version: 26.1.5+dfsg1-9+b1", "Version: 1\x1b[2J"),
+    ],
+)
+def test_a_package_that_is_described_wrongly_is_named_with_its_repository(old, new):
+    assert old in TEXT
+    with pytest.raises(LockError, match=r"repository debian: its index describes docker[.]io wrongly") as refused:
+        list(parse_packages(TEXT.replace(old, new), "debian", "Debian"))
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_wrong_with_a_package_of_nobodys_family_stops_nothing():
+    assert [one.name for one in parse_packages(TEXT.replace("Version: 2.41-12", "Version: 1_2").replace("SHA256: 00\n", ""), "debian", "Debian")] == [
+        "docker.io"
+    ]

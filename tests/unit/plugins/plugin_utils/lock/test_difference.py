@@ -128,6 +128,13 @@ def test_images_are_compared_by_name(locked):
     assert words(new, old) == [("images", "workload image nvcr.io/x ccccccc -> ddddddd")]
 
 
+def test_two_images_of_one_name_are_told_apart_by_their_tags(locked):
+    def images(first):
+        return locked(workload_images=[{"reference": f"r/v:{tag}@sha256:{digest * 64}", "cuda": "12.8"} for tag, digest in ((1, first), (2, "d"))])
+
+    assert words(images("e"), images("c")) == [("images", "workload image r/v:1 ccccccc -> eeeeeee")]
+
+
 def test_another_platform_is_said_first(locked):
     new, old = locked(gpus=[{"model": "A10", "count": 2}], container_toolkit={"version": "1.20.0"}), locked()
     assert words(new, old)[0] == ("platform", "gpus: A10 1 -> A10 2")

@@ -1,4 +1,6 @@
 import copy
+import os
+from dataclasses import replace
 
 import pytest
 import yaml
@@ -20,6 +22,10 @@ REPOSITORY = {
     "snapshot": f"sha256:{'b' * 64}",
     "date": "2026-11-28T08:12:13Z",
 }
+
+
+# Ten values, ten times ten, and so on: 527 bytes that stand for gigabytes.
+BOMB = "l0: &l0 [x]\n" + "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]\n" for n in range(1, 11))
 
 
 @pytest.fixture
@@ -122,6 +128,12 @@ def test_a_lock_with_a_right_digest_but_floating_pins_is_refused(lock):
         ("a: [", "cannot be read as YAML"),
         ("[]", "is not a lock"),
         ("{}", "is missing"),
+        ("pool: a\npool: b", "a key stands twice: pool, line 1"),
+        ("pins: &a {b: *a}", "aliases stand for more|cannot be read as YAML"),
+        (BOMB, "aliases stand for more"),
+        ("[" * 3000, "nested too deeply|cannot be read as YAML"),
+        ("pins_digest: 2026-02-30", "day is out of range"),
+        ('pool: "\\ud800"', "cannot be read as YAML|is not a lock"),
         ("schema: goldnode.lock/v0", "is of schema goldnode.lock/v0, this goldnode.gpu reads goldnode.lock/v1: lock the pool again"),
     ],
 )
@@ -143,3 +155,44 @@ def test_a_lock_that_is_not_there_gets_the_command_for_its_pool(tmp_path):
 
 def test_the_text_is_plain_yaml(lock):
     assert yaml.safe_load(render(lock)) == lock
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("version", "1.20\ntouch /x\n#-1"),
+        ("version", "1.20\n"),
+        ("version", "$(id)"),
+        ("name", "nvidia-modprobe\nx"),
+        ("name", "../x"),
+        ("architecture", "amd64;x"),
+        ("filename", "pool/../../etc/x"),
+        ("filename", ".."),
+        ("filename", "/etc/x"),
+        ("filename", "pool/a b.deb"),
+        ("origin", "O\x1b[2J"),
+        ("sha256", "zz"),
+        ("sha256", "a" * 64 + "\n"),
+        ("size", "1"),
+    ],
+)
+def test_what_a_repository_says_makes_no_lock_that_could_not_be_read_again(pins, offered, field, value):
+    settled, chosen = resolve(pins, offered)
+    with pytest.raises(LockError, match=rf"what was resolved for pool lab_a10 is not a lock: packages\[\d+\][.]{field} is") as refused:
+        make_lock("lab_a10", settled, pins, [REPOSITORY], [replace(chosen[0], **{field: value}), *chosen[1:]])
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "bytes", "large"])
+def test_what_is_no_file_of_text_is_refused_at_once(tmp_path, kind):
+    path = tmp_path / "a.lock.yml"
+    makers = {
+        "fifo": lambda: os.mkfifo(path),
+        "folder": path.mkdir,
+        "bytes": lambda: path.write_bytes(b"\xff\xfe\x00"),
+        "large": lambda: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 1 << 30),
+    }
+    makers[kind]()
+    with pytest.raises(LockError, match="cannot be read as YAML") as refused:
+        read_lock(path)
+    assert "\n" not in str(refused.value)

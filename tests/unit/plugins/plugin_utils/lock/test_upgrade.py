@@ -1,7 +1,9 @@
+from dataclasses import replace
 from datetime import date
 
 import pytest
 import yaml
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock import LockError
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.document import make_lock, read_lock
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.pins import read_pins
 from ansible_collections.goldnode.gpu.plugins.plugin_utils.lock.resolve import Offers, PoolFiles, resolve
@@ -114,3 +116,62 @@ def test_the_files_to_review_are_complete_and_fit_each_other(lock, offered, tmp_
 def test_no_proposal_is_said_in_one_line(lock, tmp_path):
     _, lines = write_proposals(PoolFiles("lab_a10", tmp_path), lock, [], tmp_path / "report")
     assert lines[-1].startswith("nothing newer that holds together")
+
+
+def test_a_mirror_that_fell_back_or_was_rebuilt_gives_no_proposal_that_takes_a_package_back(lock, offered):
+    older = [replace(one, version="1.1.15+ds1-2+b3") if one.name == "runc" else one for one in offered]
+    rebuilt = [replace(one, sha256="f" * 64) if one.name == "runc" else one for one in offered]
+    assert proposed(lock, older) == proposed(lock, rebuilt) == {}
+
+
+def test_an_archive_that_has_left_the_locked_set_still_gives_what_resolves(lock, offered):
+    moved = [one for one in offered if not (one.layer == "container_toolkit" and one.upstream == lock["pins"]["container_toolkit"]["version"])]
+    found = proposed(lock, moved)
+    assert [version(one, "container_toolkit") for one in found.values()] == ["1.19.1", "1.20.0", "1.20.0"][-len(found) :]
+    assert found
+
+
+def test_where_no_class_resolves_the_reason_is_said(lock, offered):
+    with pytest.raises(LockError, match=r"runc is .1\.1\.15"):
+        proposed(lock, [one for one in offered if one.name != "runc"])
+
+
+@pytest.fixture
+def docker_ce(pins, offered, package):
+    """The set with Docker's own packages, whose containerd.io brings a runc of its own."""
+    others = [one for one in offered if one.layer != "engine"]
+
+    def release(docker, containerd):
+        depends = {"Depends": "docker-ce-cli, containerd.io"}
+        versions = {"docker-ce": docker, "docker-ce-cli": docker, "containerd.io": containerd}
+        return [package(name, one, "docker", "Docker", **(depends if name == "docker-ce" else {})) for name, one in versions.items()]
+
+    pins["docker"] = {"version": "29.8.0", "containerd": "2.3.0", "runc": "1.4.3"}
+    return pins, others + release("5:29.8.0-1~debian.13~trixie", "2.3.0-1~debian.13~trixie"), release
+
+
+def test_an_engine_that_brings_its_runc_moves_and_the_pin_of_runc_stays_exact(docker_ce):
+    pins, packages, release = docker_ce
+    settled, chosen = resolve(pins, packages)
+    lock = make_lock("lab_a10", settled, pins, [REPOSITORY], chosen)
+    packages += release("5:29.9.0-1~debian.13~trixie", "2.4.1-1~debian.13~trixie")
+    for one in proposals(lock, Offers([REPOSITORY], packages), lambda _: Report(())):
+        assert one.lock["pins"]["docker"]["runc"] == "1.4.3"
+        assert one.kind == "patch" or one.lock["pins"]["docker"]["version"] == "29.9.0"
+
+
+def test_a_range_of_a_runc_that_no_package_is_is_refused(docker_ce):
+    pins, packages, _ = docker_ce
+    pins["docker"]["runc"] = "1.*"
+    with pytest.raises(LockError, match=r'docker\.runc is "1\.\*", but no package of the pool.s engine is runc alone'):
+        resolve(pins, packages)
+
+
+def test_a_whole_package_version_as_pin_steps_by_what_upstream_counts(docker_ce):
+    pins, packages, release = docker_ce
+    pins["docker"]["version"] = "5:29.8.0-1~debian.13~trixie"
+    settled, chosen = resolve(pins, packages)
+    lock = make_lock("lab_a10", settled, pins, [REPOSITORY], chosen)
+    packages += release("5:29.8.1-1~debian.13~trixie", "2.3.0-1~debian.13~trixie") + release("5:29.9.0-1~debian.13~trixie", "2.3.0-1~debian.13~trixie")
+    found = {one.kind: one.lock["pins"]["docker"]["version"] for one in proposals(lock, Offers([REPOSITORY], packages), lambda _: Report(()))}
+    assert (found["patch"], found["minor"]) == ("29.8.1", "29.9.0")

@@ -76,3 +76,10 @@ def test_a_gpu_that_no_driver_of_the_pool_serves_is_offered_to_leave():
 def test_gpus_that_want_different_modules_are_parted():
     whole = pins({"gpus": [{"model": "B200", "count": 1}, {"model": "M60", "count": 2}]})
     assert offered(whole, "gpu_kernel_modules") == {"gpus[1]": None}
+
+
+def test_a_framework_that_is_too_old_for_two_gpus_gets_the_release_that_serves_both():
+    whole = pins(workload("13.0", "torch 1.6"), {"gpus": [{"model": "A30", "count": 6}, {"model": "B200", "count": 1}]})
+    refusal = next(one for one in refusals(whole) if one.rule == "pins.framework_gpu")
+    assert refusal.nearest["change"] == {"workload_images[0].framework": "torch 2.7"}
+    assert settled(whole, refusal)
