@@ -26,7 +26,7 @@ class PciDevice:
 
 
 class Package(NamedTuple):
-    """One row of dpkg's list. `status` is its two letters: wanted (h: held) and state (i: installed)."""
+    """One row of dpkg's list. `status` is its letters: wanted (h: held), state (i: installed), and R where it must be installed again."""
 
     name: str
     version: str
@@ -35,7 +35,11 @@ class Package(NamedTuple):
 
     @property
     def installed(self) -> bool:
-        return self.status[1:2] == "i"
+        return self.status[1:] == "i"
+
+    def is_of(self, architecture: str) -> bool:
+        """Whether it serves this architecture; a list that does not tell is taken at its word."""
+        return self.architecture in ("", "all", architecture) or architecture == "all"
 
     @property
     def held(self) -> bool:
@@ -71,7 +75,7 @@ _PCI = re.compile(r"^(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) .*?\[
 _PCI_NUMBERS = re.compile(r"^(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([0-9a-f]{4}): ([0-9a-f]{4}:[0-9a-f]{4})", re.I)
 _PCI_NAMES = re.compile(r"^(?:([0-9a-f]{4,5}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ([A-Z0-9][^:\[]*): (.*?)(?: \(rev \w+\).*)?$", re.I)
 _PCI_CLASSES = {"VGA compatible controller": "0300", "3D controller": "0302", "Display controller": "0380", "Audio device": "0403", "Bridge": "0680"}
-_DPKG = re.compile(r"^([uihrp][nciUFHWt]) ?R?\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.M)
+_DPKG = re.compile(r"^([uihrp][nciUFHWt]R?)\s+(\S+)\s+(\S+)(?:\s+(\S+))?", re.M)
 # dkms 2: "nvidia, 535.98, 6.1.0-9-amd64, x86_64: installed"; dkms 3: "nvidia/535.98, 6.1.0-9-amd64, x86_64: installed (notes)"; "nvidia/535.98: added"
 _DKMS = re.compile(r"^([^\s,/]+)(?:/|, )([^\s,:]+)(?:, ([^\s,]+), ([^\s,:]+))?: ([\w-]+)([^\n]*)", re.M)
 _LS = re.compile(r"^([bcdlps-])([rwxsStT-]{9})[.+@]?\s+\d+\s+(\S+)\s+(\S+)\s+(?:(?:\?|\w+:\S+)\s+)?(?:(\d+),\s*(\d+)|\d+)\s.*?(\S+?)(?: -> \S+)?$", re.M)
@@ -127,12 +131,13 @@ def modules(text: str) -> frozenset[str]:
 
 
 def packages(text: str) -> dict[str, Package]:
-    """`dpkg -l` or the same columns from dpkg-query, by name without architecture suffix."""
-    found = {}
-    for status, name, version, architecture in _DPKG.findall(text):
-        plain = name.split(":")[0]
-        found[plain] = Package(plain, version, architecture, status)
-    return found
+    """`dpkg -l` or the same columns from dpkg-query, by name without architecture suffix.
+
+    Of a name that is there for several architectures, the row of the machine's own, which is that of dpkg itself.
+    """
+    rows = [Package(name.split(":")[0], version, architecture, status) for status, name, version, architecture in _DPKG.findall(text)]
+    own = next((row.architecture for row in rows if row.name == "dpkg"), "amd64")
+    return {row.name: row for row in sorted(rows, key=lambda row: row.is_of(own))}
 
 
 def dkms(text: str) -> tuple[DkmsModule, ...]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any, Mapping
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.apt_history import last_move
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts import Facts
@@ -69,7 +70,7 @@ def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcom
     have = facts.installed_packages
     if have is None or not facts.bundle.complete("dpkg_l"):
         return unknown()
-    wrong = [package for package in locked if have.get(package["name"]) != package["version"]]
+    wrong = [package for package in locked if not _is_there(package, facts)]
     if not wrong:
         return passed(f"{len(locked)} packages as locked")
     moved = last_move(facts.apt_transactions or (), wrong[0]["name"])
@@ -77,6 +78,11 @@ def packages_are_locked_ones(facts: Facts, wanted: Wanted, layer: str) -> Outcom
         _some([f"{package['name']} {package['version']}" for package in wrong]),
         _some([f"{package['name']} {have.get(package['name'], 'not installed')}" for package in wrong]) + (f" (last moved by {moved})" if moved else ""),
     )
+
+
+def _is_there(locked: Mapping[str, Any], facts: Facts) -> bool:
+    package = (facts.packages or {}).get(locked["name"])
+    return package is not None and package.installed and package.version == locked["version"] and package.is_of(locked.get("architecture", "all"))
 
 
 def _some(words: list[str]) -> str:

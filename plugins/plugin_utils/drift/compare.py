@@ -92,9 +92,10 @@ def _packages(facts: Facts, stack: Mapping[str, Any]) -> Iterator[Difference]:
     if not _lists_packages(facts):
         return
     there = {name: package for name, package in (facts.packages or {}).items() if package.installed}
-    locked = {package["name"]: package["version"] for package in stack["packages"]}
-    for name, version in locked.items():
-        yield from _package(name, version, there.get(name), facts)
+    locked = {package["name"]: package for package in stack["packages"]}
+    for name, package in locked.items():
+        found = there.get(name)
+        yield from _package(name, package["version"], found if found and found.is_of(package["architecture"]) else None, facts)
     for name in sorted(there.keys() - locked.keys()):
         if layer_of(name):
             yield Difference(EXTRA, name, "none", there[name].version, _mover(name, facts))

@@ -52,11 +52,15 @@ def test_another_version_says_what_moved_it(node):
     [
         ("hi  runc", "ii  runc", ("hold_lost", "runc", "held", "not held")),
         ("hi  runc", "rc  runc", ("package_missing", "runc", RUNC, "none")),
+        ("hi  runc", "hiR runc", ("package_missing", "runc", RUNC, "none")),
+        (f"{RUNC} amd64", f"{RUNC} i386", ("package_missing", "runc", RUNC, "none")),
+        ("hi  runc", f"hi  runc {RUNC} i386\nhi  runc", None),
+        (f"hi  runc {RUNC} amd64", f"hi  runc 9-1 amd64\nhi  runc {RUNC} i386", ("package_version", "runc", RUNC, "9-1")),
         ("hi  runc", "ii  linux-image-6.1.0-9-amd64 6.1.1-1 amd64\nhi  runc", ("package_extra", "linux-image-6.1.0-9-amd64", "none", "6.1.1-1")),
     ],
 )
 def test_each_way_in_which_packages_differ_is_a_kind(node, old, new, difference):
-    assert found(listed(node, old, new)) == [difference]
+    assert found(listed(node, old, new)) == ([difference] if difference else [])
 
 
 def test_a_package_of_nobodys_family_is_no_difference(node):
