@@ -10,7 +10,8 @@ module: podman_config
 short_description: Configure Podman by a drop-in of containers.conf and prove that it takes it
 version_added: "0.1.0"
 description:
-  - Writes one drop-in whole, asks Podman for its information with it, and puts the former one back where Podman fails or does not know a key.
+  - Writes one drop-in whole, asks Podman for its information with it, and puts the former one back where Podman fails.
+    A table that containers.conf does not have is refused; a key inside one that Podman does not know it passes over without a word.
     Podman has no daemon; nothing is restarted, and containers that run keep what they were started with.
   - GPUs come by CDI alone, from the folders that Podman reads by itself, C(/etc/cdi) and C(/var/run/cdi).
 options:
@@ -86,8 +87,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import Refuse
 
 
 def information(module: AnsibleModule) -> tuple[dict[str, Any], str | None]:
-    """`podman info`, and what Podman complains of: an error, or a key that it does not know."""
-    rc, stdout, stderr = module.run_command(["podman", "--log-level=debug", "info", "--format=json"])
+    """`podman info`, and what Podman complains of."""
+    rc, stdout, stderr = module.run_command(["podman", "info", "--format=json"])
     return as_json(stdout) or {}, podman_config.complaint(rc, stderr)
 
 

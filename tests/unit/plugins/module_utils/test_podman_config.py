@@ -1,5 +1,6 @@
 import pytest
 from ansible_collections.goldnode.gpu.plugins.module_utils.podman_config import answer, complaint, drop_in
+from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 
 def test_the_drop_in_has_the_nodes_cgroup_manager_and_the_options():
@@ -11,19 +12,19 @@ def test_proxies_are_the_engines_environment():
     assert 'env = ["HTTP_PROXY=http://p", "NO_PROXY=a,b"]' in drop_in(1, {}, {"NO_PROXY": "a,b", "HTTP_PROXY": "http://p"})
 
 
+def test_a_table_that_containers_conf_does_not_have_is_refused():
+    with pytest.raises(RefusedError, match="containers.conf has no table container; expected configmaps, containers, engine"):
+        drop_in(2, {"container": {"shm_size": "8g"}}, {})
+
+
 @pytest.mark.parametrize(
     ("rc", "stderr", "words"),
     [
         (0, "", None),
-        (
-            0,
-            'time="x" level=debug msg="Failed to decode the keys [\\"engine.no_such\\"] from \\"f\\""\n',
-            'it does not know the keys ["engine.no_such"]',
-        ),
-        (125, "time=x level=debug msg=y\nError: reading config: toml: line 3: x\ntime=x level=debug msg=z", "Error: reading config: toml: line 3: x"),
+        (125, "time=x level=error msg=y\nError: reading config: toml: line 3: x\ntime=x level=error msg=z", "Error: reading config: toml: line 3: x"),
     ],
 )
-def test_an_unknown_key_counts_as_a_refusal(rc, stderr, words):
+def test_what_podman_complains_of_is_its_error(rc, stderr, words):
     assert complaint(rc, stderr) == words
 
 
