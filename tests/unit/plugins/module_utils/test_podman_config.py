@@ -13,7 +13,7 @@ def test_proxies_are_the_engines_environment():
 
 
 def test_a_table_that_containers_conf_does_not_have_is_refused():
-    with pytest.raises(RefusedError, match="containers.conf has no table container; expected configmaps, containers, engine"):
+    with pytest.raises(RefusedError, match=r"containers\.conf has no table container; expected configmaps, containers, engine"):
         drop_in(2, {"container": {"shm_size": "8g"}}, {})
 
 
