@@ -27,7 +27,7 @@ ARGUMENTS = {
 CONDITIONS = {"required_one_of": [("signing_key", "signing_home")], "mutually_exclusive": [("signing_key", "signing_home")]}
 
 
-class ActionModule(ActionBase):  # type: ignore[misc]
+class ActionModule(ActionBase):
     """Runs on the controller and never connects to the host of its task."""
 
     _supports_check_mode = True

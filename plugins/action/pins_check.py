@@ -33,10 +33,10 @@ class ActionModule(ActionBase):
             today = date.fromisoformat(given["today"])
         except ValueError:
             raise AnsibleActionFail(f"today is {given['today']}; expected a day, YYYY-MM-DD") from None
-        taken = [place for place in (Path(given["pins_file"]), Path(given["pins_file"]).with_name("waivers.yml")) if is_same(place, Path(given["report"]))]
-        if taken:
+        judged = Path(given["pins_file"])
+        if any(is_same(place, Path(given["report"])) for place in (judged, judged.with_name("waivers.yml"))):
             raise AnsibleActionFail(f"report is {given['report']}, which is what is judged; give another place by -e report=<json>")
-        found = result(check_file(Path(given["pins_file"]), today), given["pins_file"], today)
+        found = result(check_file(judged, today), given["pins_file"], today)
         try:
             lines = write_report(found, Path(given["report"]))
         except OSError as error:

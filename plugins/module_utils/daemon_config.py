@@ -128,6 +128,11 @@ def other_versions(wanted: Mapping[str, Any], answered: Mapping[str, str]) -> li
     return [f"{name} {observed.get(name, 'does not answer')}, expected {version}" for name, version in expected.items() if observed.get(name) != version]
 
 
+def other_cgroup(wanted: int | None, version: str) -> list[str]:
+    """The same of the version of control groups that an engine found; None asks nothing."""
+    return [f"control groups of version {version or 'unknown'}, expected {wanted}"] if wanted and version != str(wanted) else []
+
+
 def deciding_line(text: str) -> str:
     """The line of dockerd's output or journal that says why it does not run."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]

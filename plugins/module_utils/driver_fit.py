@@ -16,8 +16,8 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.nvidia import
 NOTHING = "nothing was changed"
 # The NVSwitches of HGX B200 and later are no PCI functions: there the bus does not tell (NVIDIA fabric manager user guide).
 _HIDDEN_SWITCHES = ("Blackwell", "Rubin")
-# How a family of package managers takes packages away.
-REMOVERS = {"dpkg": "apt-get purge", "rpm": "dnf remove"}
+# How a package manager takes packages away.
+REMOVERS = {"apt": "apt-get purge", "dnf": "dnf remove"}
 
 
 def gpu_objection(devices: Mapping[str, str], version: str, modules: str) -> str | None:

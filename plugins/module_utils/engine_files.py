@@ -8,13 +8,11 @@ what the next run needs to finish or to go back.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Callable, Optional
 
-from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of, write
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 # Starts the daemon anew; what it said where it does not answer afterwards.
@@ -35,20 +33,6 @@ def proven_text(path: Path) -> str:
     """The text that the daemon last answered with: the former one where a run was killed, else the file's."""
     former = former_of(path)
     return text_of(former if former.exists() else path)
-
-
-def write(path: Path, text: str, mode: int = 0o644) -> None:
-    """Writes by rename: a reader sees the former file or the new one. No text, no file."""
-    if not text:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=str(path.parent), prefix=f".{path.name}.")
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(text)
-        os.fchmod(stream.fileno(), mode)
-        os.fsync(stream.fileno())
-    Path(name).replace(path)
 
 
 def take(texts: Mapping[Path, str], daemon: str, restart: Restart) -> None:

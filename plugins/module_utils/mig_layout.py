@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Callable, NamedTuple
 
 Smi = Callable[..., str]
 

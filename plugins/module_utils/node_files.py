@@ -1,10 +1,11 @@
 # Copyright: (c) 2026, The goldnode founders
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-"""What modules that change a node read from it, below the roots that `goldnode_probe_args` names."""
+"""What modules that change a node read from it, below the roots that `goldnode_probe_args` names, and how they write a file."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,14 +15,16 @@ from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import linux,
 
 def procfs_of(probe_args: Sequence[str]) -> Path:
     """The procfs root out of the probe's arguments, `/proc` without one."""
-    pairs = dict(zip(probe_args, probe_args[1:]))
-    return Path(pairs.get("--procfs", "/proc"))
+    return _root(probe_args, "--procfs", "/proc")
 
 
 def sysfs_of(probe_args: Sequence[str]) -> Path:
     """The sysfs root out of the probe's arguments, `/sys` without one."""
-    pairs = dict(zip(probe_args, probe_args[1:]))
-    return Path(pairs.get("--sysfs", "/sys"))
+    return _root(probe_args, "--sysfs", "/sys")
+
+
+def _root(probe_args: Sequence[str], option: str, default: str) -> Path:
+    return Path(dict(zip(probe_args, probe_args[1:])).get(option, default))
 
 
 def pci_ids(sysfs: Path) -> dict[str, str]:
@@ -45,6 +48,20 @@ def text_of(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
+
+
+def write(path: Path, text: str, mode: int = 0o644) -> None:
+    """Writes by rename: a reader sees the former file or the new one. No text, no file."""
+    if not text:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=str(path.parent), prefix=f".{path.name}.")
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(text)
+        os.fchmod(stream.fileno(), mode)
+        os.fsync(stream.fileno())
+    Path(name).replace(path)
 
 
 def running_release(procfs: Path) -> str:

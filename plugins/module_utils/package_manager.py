@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ansible_collections.goldnode.gpu.plugins.module_utils.kernel_module import deciding_line
 from ansible_collections.goldnode.gpu.plugins.module_utils.knowledge.package_families import PACKAGE_GLOBS
-from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of, write
 from ansible_collections.goldnode.gpu.plugins.module_utils.package_lock import Package, duplicates, merged, preferences_text
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers import apt, dnf, dpkg, rpm
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
@@ -216,9 +216,7 @@ class Dnf(PackageManager):
         """Writes the packages to versionlock's list; refuses where the plugin that reads it is missing."""
         self._run("dnf", "versionlock", "list", "--quiet")
         entries = [rpm.lock_entry(package.name, package.version, package.architecture) for package in packages]
-        fresh = LOCKS.with_suffix(".goldnode")
-        fresh.write_text(rpm.with_entries(text_of(LOCKS), entries))
-        fresh.replace(LOCKS)
+        write(LOCKS, rpm.with_entries(text_of(LOCKS), entries))
 
     def guards(self, layer: str, _packages: Sequence[Package]) -> dict[Path, str]:
         """dnf.conf, in which the whole family is excluded: also what no lock names yet, of another branch for instance."""

@@ -81,7 +81,7 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import containerd_config, daemon_config, engine_files
 from ansible_collections.goldnode.gpu.plugins.module_utils.daemon import Daemon
-from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of, write
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.containerd import server_version
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.versions import at_least
@@ -111,8 +111,8 @@ def wanted_texts(module: AnsibleModule, scratch: Path) -> dict[Path, str]:
     if newer:
         raise RefusedError(f"{newer}; nothing was changed")
     for path, text in others.items():
-        engine_files.write(folder / Path(path).name, text)
-    engine_files.write(scratch / "config.toml", root.replace(containerd_config.DROP_INS, str(folder)))
+        write(folder / Path(path).name, text)
+    write(scratch / "config.toml", root.replace(containerd_config.DROP_INS, str(folder)))
     if asked["toolkit"]:
         add_runtime(module, scratch / "config.toml", folder / DROP_IN.name)
     validate(module, scratch / "config.toml")

@@ -98,7 +98,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import daemon_config, engine_files
 from ansible_collections.goldnode.gpu.plugins.module_utils.daemon import Daemon
-from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of, write
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.docker import server_versions, upstream
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.versions import at_least
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
@@ -144,7 +144,7 @@ def validate(module: AnsibleModule, path: Path, text: str) -> None:
     if not at_least(version, daemon_config.VALIDATES_SINCE):
         return
     candidate = Path(module.tmpdir) / "daemon.json"
-    engine_files.write(candidate, text)
+    write(candidate, text)
     rc, stdout, stderr = module.run_command(["dockerd", "--validate", "--config-file", str(candidate)])
     if rc != 0:
         raise RefusedError(f"dockerd refuses {path} as it would be written: {daemon_config.deciding_line(stderr + stdout)}; nothing was changed")
@@ -164,7 +164,7 @@ def configure(module: AnsibleModule, daemon: Docker, path: Path) -> dict[str, An
         daemon.require_idle_gpus()
     changed = text != former or pending or restart
     if changed and not module.check_mode:
-        engine_files.take({path: text}, "Docker", daemon.restart if restart else daemon.reload) if asked["running"] else engine_files.write(path, text)
+        engine_files.take({path: text}, "Docker", daemon.restart if restart else daemon.reload) if asked["running"] else write(path, text)
     return {"changed": changed, "diff": {"before_header": str(path), "after_header": str(path), "before": former, "after": text}}
 
 
@@ -182,8 +182,7 @@ def prove(module: AnsibleModule, daemon: Docker) -> dict[str, Any]:
     versions, info = daemon.versions(), daemon.info()
     cgroup = {"version": str(info.get("CgroupVersion") or ""), "driver": str(info.get("CgroupDriver") or "")}
     other = daemon_config.other_versions(module.params["versions"], versions)
-    if module.params["cgroup"] and cgroup["version"] != str(module.params["cgroup"]):
-        other.append(f"control groups of version {cgroup['version'] or 'unknown'}, expected {module.params['cgroup']}")
+    other += daemon_config.other_cgroup(module.params["cgroup"], cgroup["version"])
     if other and not module.check_mode:
         raise RefusedError(
             f"Docker answers with {'; '.join(other)}: an older daemon still runs, or another one owns the socket (systemctl status docker.service)"

@@ -93,6 +93,7 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import driver_fit, node_files, secure_boot
 from ansible_collections.goldnode.gpu.plugins.module_utils.driver_services import DAEMONS, MONITORS, daemons_of, holders, holders_sentence
+from ansible_collections.goldnode.gpu.plugins.module_utils.platforms import manager_of
 
 # Where NVIDIA's .run installer puts what packages also have, and where it alone puts the module.
 INSTALLER_FILES = (
@@ -104,11 +105,10 @@ INSTALLER_FILES = (
     "usr/lib/modules/*/kernel/drivers/video/nvidia.ko*",
 )
 OWN_MODPROBE = "/etc/modprobe.d/goldnode-nvidia.conf"
-DPKG = ("debian", "ubuntu")
-# Package manager -> how it lists what is installed, and how it says whose a file is.
-MANAGERS = {
-    "dpkg": (("dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n"), ("dpkg-query", "--search")),
-    "rpm": (("rpm", "-qa"), ("rpm", "-qf")),
+# Package manager -> how its database lists what is installed, and how it says whose a file is.
+DATABASES = {
+    "apt": (("dpkg-query", "-W", "-f", "${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n"), ("dpkg-query", "--search")),
+    "dnf": (("rpm", "-qa"), ("rpm", "-qf")),
 }
 
 
@@ -117,7 +117,7 @@ class Node:
 
     def __init__(self, module: AnsibleModule, root: Path = Path("/")) -> None:
         self.module, self.root = module, root
-        self.manager = "dpkg" if module.params["stack"]["pins"]["os"]["distribution"] in DPKG else "rpm"
+        self.manager = manager_of(module.params["stack"])
         self.sysfs = node_files.sysfs_of(module.params["probe_args"])
 
     def loaded(self) -> str | None:
@@ -129,12 +129,12 @@ class Node:
         return holders_sentence(holders(but=[*(daemon.unit for daemon in DAEMONS), *MONITORS])) if self.loaded() else ""
 
     def packages(self) -> str:
-        return self.module.run_command(list(MANAGERS[self.manager][0]))[1]
+        return self.module.run_command(list(DATABASES[self.manager][0]))[1]
 
     def owned(self, path: Path) -> bool:
         """Whether a package has a file; on a merged /usr a package may have it without /usr."""
         names = [str(path), str(path).replace("/usr/lib", "/lib", 1)]
-        return any(self.module.run_command([*MANAGERS[self.manager][1], name])[0] == 0 for name in names)
+        return any(self.module.run_command([*DATABASES[self.manager][1], name])[0] == 0 for name in names)
 
     def unowned(self) -> list[str]:
         files = [path for pattern in INSTALLER_FILES for path in sorted(self.root.glob(pattern)) if path.is_file() and not path.is_symlink()]

@@ -106,8 +106,7 @@ def prove(module: AnsibleModule) -> dict[str, Any]:
     answer = podman_config.answer(found)
     wanted = {"podman": module.params["version"]}
     other = [complaint] if complaint else daemon_config.other_versions(wanted, answer["versions"])
-    if not other and answer["cgroup"]["version"] != str(module.params["cgroup"]):
-        other = [f"control groups of version {answer['cgroup']['version'] or 'unknown'}, expected {module.params['cgroup']}"]
+    other = other or daemon_config.other_cgroup(module.params["cgroup"], answer["cgroup"]["version"])
     if other and not module.check_mode:
         raise RefusedError(f"Podman answers with {'; '.join(other)}: look at podman info and at the files in /etc/containers")
     return answer

@@ -61,8 +61,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.goldnode.gpu.plugins.module_utils import registry_auths
-from ansible_collections.goldnode.gpu.plugins.module_utils.engine_files import write
-from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of
+from ansible_collections.goldnode.gpu.plugins.module_utils.node_files import text_of, write
 from ansible_collections.goldnode.gpu.plugins.module_utils.refusal import RefusedError
 
 

@@ -8,7 +8,6 @@ import codecs
 import json
 import os
 import re
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +18,7 @@ import yaml
 from ansible_collections.goldnode.gpu.plugins.module_utils.parsers.facts.base import SPOKEN
 from ansible_collections.goldnode.gpu.plugins.module_utils.probe import PROBES
 from ansible_collections.goldnode.gpu.plugins.module_utils.rules import RULES
-from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED, TextLoader, refuse_endless, weight
+from ansible_collections.goldnode.gpu.plugins.plugin_utils.yaml_text import NOT_CONSTRUCTED, TextLoader, load_single, read_regular, refuse_endless, weight
 
 SCHEMA = "goldnode.evidence/v1"
 NAME = re.compile(r"(?s)(?P<stem>.+)\.evidence\.(?:ya?ml|json)")
@@ -94,16 +93,11 @@ def read(path: Path) -> Read:
 
 def _bytes(path: Path) -> bytes:
     try:
-        about = path.stat()
-        if not stat.S_ISREG(about.st_mode):
-            raise UnreadableError("it is not a regular file")
-        if about.st_size > LIMIT_BYTES:
-            raise UnreadableError(f"it has {about.st_size >> 20} MiB; at most {LIMIT_BYTES >> 20} MiB are read: cut its longest text, say the kernel log")
-        return path.read_bytes()
+        return read_regular(path, LIMIT_BYTES, advice=": cut its longest text, say the kernel log")
     except OSError as error:
         raise UnreadableError(f"it cannot be read: {os.strerror(error.errno or 0)}") from error
     except ValueError as error:
-        raise UnreadableError("its name holds a NUL, which no file can") from error
+        raise UnreadableError(str(error)) from error
 
 
 def _text(data: bytes) -> tuple[str, list[str]]:
@@ -134,10 +128,7 @@ def _parsed(text: str, path: Path, notes: list[str]) -> Any:
 def _yaml(text: str, notes: list[str]) -> Any:
     refuse_endless(text)
     loader = BundleLoader(text)
-    try:
-        read = loader.get_single_data()
-    finally:
-        loader.dispose()
+    read = load_single(loader)
     notes += [f"key {key[:80]}, stands twice: the last one was read" for key in loader.twice]
     # JSON has no aliases
     if weight(read) > LIMIT_WEIGHT:

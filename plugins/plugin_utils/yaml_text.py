@@ -54,6 +54,29 @@ def refuse_endless(text: str) -> None:
             raise ValueError(f"it has more than {LIMIT_EVENTS:,} values; cut it to what tells of the fault")
 
 
+def read_regular(path: Path, limit: int, advice: str = "") -> bytes:
+    """A file of at most `limit` bytes; ValueError for what is none or is larger (with the advice), OSError where it cannot be read.
+
+    A FIFO or a device might never end.
+    """
+    if "\0" in str(path):
+        raise ValueError("its name holds a NUL, which no file can")
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode):
+        raise ValueError("it is not a regular file")
+    if about.st_size > limit:
+        raise ValueError(f"it has {about.st_size >> 20} MiB; at most {limit >> 20} MiB are read{advice}")
+    return path.read_bytes()
+
+
+def load_single(loader: TextLoader) -> Any:
+    """The one document of a loader's text, its `twice` filled; what PyYAML raises where there is none or more than one."""
+    try:
+        return loader.get_single_data()
+    finally:
+        loader.dispose()
+
+
 def weight(value: Any, known: dict[int, float] | None = None) -> float:
     """About how many bytes a value has when every alias is written out; without end for one that holds itself."""
     known = {} if known is None else known
@@ -73,14 +96,11 @@ def read_strict(path: Path) -> Any:
 
     ValueError says what is wrong with it, OSError that it cannot be read.
     """
-    about = path.stat()
-    if not stat.S_ISREG(about.st_mode):
-        raise ValueError("it is not a regular file")
-    if about.st_size > LARGEST_FILE:
-        raise ValueError(f"it has {about.st_size >> 20} MiB; at most {LARGEST_FILE >> 20} MiB are read")
     try:
-        loader = TextLoader(path.read_text(encoding="utf-8"))
-        value = loader.get_single_data()
+        text = read_regular(path, LARGEST_FILE).decode("utf-8")
+        refuse_endless(text)
+        loader = TextLoader(text)
+        value = load_single(loader)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except (yaml.YAMLError, *NOT_CONSTRUCTED) as error:

@@ -183,15 +183,16 @@ def plan(mirror: Mirror, fingerprint: str) -> Plan:
     index: dict[str, str] = state.get("index", {})
     current = state.get("content") == _content(mirror, fingerprint) and all(_has(mirror.folder / path, digest) for path, digest in index.items())
     fetch = tuple(one for one in packages if not _has(mirror.folder / one.path, f"sha256:{one.sha256}"))
-    return Plan(fetch, tuple(_extra(mirror, {one.path for one in packages} | set(index))), not current)
+    return Plan(fetch, tuple(_extra(mirror, index)), not current)
 
 
 def _has(path: Path, digest: str) -> bool:
     return path.is_file() and file_digest(path) == digest
 
 
-def _extra(mirror: Mirror, known: set[str]) -> list[str]:
-    """Below the repositories all that is not known; beside them what write_text left when it was killed."""
+def _extra(mirror: Mirror, index: Iterable[str]) -> list[str]:
+    """Below the repositories all that is neither locked nor of the index; beside them what write_text left when it was killed."""
+    known = {one.path for one in wanted(mirror.lock)} | set(index)
     there = [*(mirror.folder / REPOSITORIES).rglob("*"), *mirror.folder.glob(".*.new")]
     files = (path for path in there if path.is_symlink() or not path.is_dir())
     return sorted(name for name in (str(path.relative_to(mirror.folder)) for path in files) if name not in known)
@@ -218,7 +219,7 @@ def fill(mirror: Mirror, todo: Plan, key: Signer) -> None:
             index += _write_snippets(mirror, key)
             digests = {str(path.relative_to(mirror.folder)): file_digest(path) for path in index}
             _write_state(mirror, {**state, "content": _content(mirror, key.fingerprint), "index": digests})
-        for path in plan(mirror, key.fingerprint).remove:
+        for path in _extra(mirror, (_state(mirror) or {}).get("index", {})):
             (mirror.folder / path).unlink()
         _remove_empty(mirror.folder / REPOSITORIES)
 

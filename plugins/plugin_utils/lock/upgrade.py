@@ -64,23 +64,19 @@ def proposals(lock: Mapping[str, Any], offers: Offers, check: Check) -> list[Pro
             refused.append(error)
             continue
         new = made.differences and all(made.lock["packages"] != one.lock["packages"] for one in found.values())
-        if new and not _taken_back(made.lock, lock):
+        if new and not _takes_back(made.lock, lock):
             found[made.kind] = made
     if len(refused) == len(KINDS):
         raise refused[-1]
     return [found[kind] for kind in KINDS if kind in found]
 
 
-def _taken_back(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[str]:
-    """The packages that would go to a lower version, or to other content under the same one: a mirror that fell back, or somebody who rebuilt."""
+def _takes_back(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether a package would go to a lower version, or to other content under the same one: a mirror that fell back, or somebody who rebuilt."""
     key = ORDERS[new["pins"]["os"]["distribution"]].key
-    former = {one["name"]: one for one in old["packages"]}
-    pairs = [(former[one["name"]], one) for one in new["packages"] if one["name"] in former]
-    return [
-        now["name"]
-        for was, now in pairs
-        if (key(now["version"]), now["sha256"]) != (key(was["version"]), was["sha256"]) and key(now["version"]) <= key(was["version"])
-    ]
+    former = {one["name"]: (key(one["version"]), one["sha256"]) for one in old["packages"]}
+    pairs = [(former[one["name"]], (key(one["version"]), one["sha256"])) for one in new["packages"] if one["name"] in former]
+    return any(now != was and now[0] <= was[0] for was, now in pairs)
 
 
 def _proposal(kind: str, lock: Mapping[str, Any], offers: Offers, catalogue: Catalogue, check: Check) -> Proposal:

@@ -90,11 +90,11 @@ RPM = "kmod-nvidia-open-dkms-570.124.06-1.el9.noarch\nnvidia-driver-cuda-570.124
 @pytest.mark.parametrize(
     ("listing", "manager", "ours", "words"),
     [
-        (DPKG, "dpkg", ["libcuda1"], "apt-get purge nvidia-kernel-dkms nvidia-utils-550-server, then"),
-        (DPKG, "dpkg", ["libcuda1", "nvidia-kernel-dkms", "nvidia-utils-550-server"], None),
-        (RPM, "rpm", ["nvidia-driver-cuda"], "dnf remove kmod-nvidia-open-dkms, then"),
-        (RPM.replace("570.124.06", "580.159.03"), "rpm", [], None),
-        ("", "dpkg", [], None),
+        (DPKG, "apt", ["libcuda1"], "apt-get purge nvidia-kernel-dkms nvidia-utils-550-server, then"),
+        (DPKG, "apt", ["libcuda1", "nvidia-kernel-dkms", "nvidia-utils-550-server"], None),
+        (RPM, "dnf", ["nvidia-driver-cuda"], "dnf remove kmod-nvidia-open-dkms, then"),
+        (RPM.replace("570.124.06", "580.159.03"), "dnf", [], None),
+        ("", "apt", [], None),
     ],
 )
 def test_packages_of_another_driver_are_refused_with_the_way_out(listing, manager, ours, words):
